@@ -1,0 +1,126 @@
+/**
+ * Everything that happens, as one union. Log and metrics subscribe; who acts only emits.
+ * No event holds a secret, a password or a full URL with a query.
+ */
+import type { Blame, ErrorCode } from './errors.js';
+
+/** Where the time of an exchange went, in milliseconds; null where the phase was not reached. */
+export interface ExchangeTimes {
+  readonly totalMs: number;
+  /** From the request's head to the first byte of the answer that was delivered. */
+  readonly firstByteMs: number | null;
+  /** Dial, TLS and handshake of the last attempt; 0 on a kept connection. */
+  readonly openMs: number | null;
+}
+
+/** The end of one client request: one access-log line, one count in the metrics. */
+export interface ExchangeEnded {
+  readonly type: 'exchange_ended';
+  readonly requestId: string;
+  readonly kind: 'forward' | 'tunnel' | 'upgrade' | 'refused';
+  readonly listener: string;
+  readonly client: string;
+  readonly clientAddress: string;
+  readonly method: string;
+  /** `host:port`. */
+  readonly target: string;
+  readonly site: string;
+  /** Path without query; empty for tunnels. */
+  readonly path: string;
+  readonly route: string;
+  readonly pool: string | null;
+  readonly upstream: string | null;
+  readonly upstreamLabel: string | null;
+  readonly session: string | null;
+  readonly generation: number | null;
+  /** Status that the client got; 0 when it left before one was sent. */
+  readonly status: number;
+  readonly code: ErrorCode | null;
+  readonly blame: Blame | null;
+  readonly verdict: string;
+  readonly attempts: number;
+  /** Body or tunnel bytes from the client and to it. */
+  readonly bytesIn: number;
+  readonly bytesOut: number;
+  /** How the exchange ended: whole, cut by one side, or refused. */
+  readonly end: 'complete' | 'client_gone' | 'upstream_cut' | 'timeout' | 'cut_by_drain' | 'failed';
+  readonly times: ExchangeTimes;
+}
+
+/** One try through one exit is over. */
+export interface AttemptEnded {
+  readonly type: 'attempt_ended';
+  readonly requestId: string;
+  readonly pool: string;
+  readonly upstream: string;
+  readonly upstreamLabel: string;
+  readonly site: string;
+  readonly attempt: number;
+  readonly verdict: string;
+  /** Fault kind or status, for people. */
+  readonly reason: string;
+  readonly retried: boolean;
+}
+
+/** An exit was set aside, for a site or (site null) altogether. */
+export interface ExitBanned {
+  readonly type: 'exit_banned';
+  readonly upstream: string;
+  readonly upstreamLabel: string;
+  readonly site: string | null;
+  readonly reason: string;
+  readonly strikes: number;
+  readonly forMs: number;
+}
+
+/** A session got an exit, or another one. */
+export interface SessionPinned {
+  readonly type: 'session_pinned';
+  readonly client: string;
+  readonly session: string;
+  readonly upstream: string;
+  readonly generation: number;
+  readonly reason: 'first' | 'exit_failed' | 'exit_banned' | 'exit_gone' | 'expired';
+}
+
+/** Connections of clients: `opened` = `closed` + open at all times. */
+export interface ClientConnection {
+  readonly type: 'client_connected' | 'client_disconnected';
+  readonly listener: string;
+}
+
+/** A connection that never became a request: TLS on a plain port, garbage, nothing at all. */
+export interface ConnectionRefused {
+  readonly type: 'connection_refused';
+  readonly listener: string;
+  readonly clientAddress: string;
+  readonly reason: 'tls_hello' | 'over_limit' | 'own_fault';
+  readonly detail: string;
+}
+
+/** An upstream connection was made, reused or closed. */
+export interface UpstreamConnection {
+  readonly type: 'upstream_connection';
+  readonly what: 'opened' | 'reused' | 'stale' | 'closed';
+}
+
+/** Something about the gateway itself: start, ready, drain, lists, faults. */
+export interface GatewayNote {
+  readonly type: 'note';
+  readonly level: 'info' | 'warn' | 'error';
+  readonly what: string;
+  readonly detail: Readonly<Record<string, string | number | boolean | null>>;
+}
+
+export type TurnpikeEvent =
+  | ExchangeEnded
+  | AttemptEnded
+  | ExitBanned
+  | SessionPinned
+  | ClientConnection
+  | ConnectionRefused
+  | UpstreamConnection
+  | GatewayNote;
+
+/** Tells everybody who listens. Never throws. */
+export type Emit = (event: TurnpikeEvent) => void;

@@ -1,0 +1,68 @@
+/** The one value that a reload swaps: routes, pools and rules. Immutable. */
+import type { Pool } from '../upstreams/pool.js';
+import type { Route } from './route.js';
+
+/** Deadlines of the data plane, in milliseconds. */
+export interface Timeouts {
+  readonly dialMs: number;
+  readonly tlsMs: number;
+  readonly firstByteMs: number;
+  readonly exchangeMs: number;
+  readonly clientHeaderMs: number;
+  readonly clientIdleMs: number;
+  /** Longest silence inside a body, either way. */
+  readonly bodyIdleMs: number;
+  readonly halfCloseMs: number;
+  readonly tunnelIdleMs: number;
+  readonly tunnelLifetimeMs: number;
+  readonly upstreamIdleMs: number;
+  /** How long a request waits for an exit to become free. */
+  readonly acquireMs: number;
+  readonly drainMs: number;
+  readonly preStopMs: number;
+}
+
+/** Bounds of the data plane. */
+export interface Limits {
+  /** Bytes of a message head, either way. */
+  readonly headBytes: number;
+  readonly fieldCount: number;
+  /** Client connections over all listeners. */
+  readonly connections: number;
+  /** Client connections from one address. */
+  readonly connectionsPerAddress: number;
+  /** Bytes of a request body kept for a retry, for one request and for the process. */
+  readonly replayBytes: number;
+  readonly replayTotalBytes: number;
+  /** Idle connections kept to one exit. */
+  readonly idlePerExit: number;
+  readonly idleTotal: number;
+}
+
+/** How bans are counted; times in milliseconds. */
+export interface BanRules {
+  readonly siteMs: number;
+  readonly siteCapMs: number;
+  readonly transportMs: number;
+  readonly transportCapMs: number;
+  /** Extra time by chance, as a share: 0.2 is 0…+20 %. */
+  readonly jitter: number;
+  /** Largest share of a pool that may be set aside by itself; always at least one exit. */
+  readonly maxEjected: number;
+  /** How many suspect answers within the window make a ban. */
+  readonly suspectCount: number;
+  readonly suspectWindowMs: number;
+}
+
+/** What the gateway works by. */
+export interface Runtime {
+  readonly routes: readonly Route[];
+  readonly pools: ReadonlyMap<string, Pool>;
+  readonly timeouts: Timeouts;
+  readonly limits: Limits;
+  readonly bans: BanRules;
+  readonly retry: { readonly transportRatio: number; readonly transportFloorPerS: number };
+  /** Name of the session header, in lower case. */
+  readonly sessionHeader: string;
+  readonly sessionTtlMs: number;
+}

@@ -1,0 +1,21 @@
+/** Short-lived facts that gateways share, as ports that speak the domain. Implementations: memory now, Redis later. */
+
+/** A session's binding to one exit. */
+export interface Pin {
+  /** Id of the exit. */
+  readonly exit: string;
+  /** 1 for the first exit of a session, one more with each move. */
+  readonly generation: number;
+}
+
+/** Where pins live. Keys are made by `facts/pin.ts` from client and session, so that clients never meet. */
+export interface Pins {
+  /** The pin, its time refreshed to `ttlMs`; null where there is none or it has run out. */
+  find(key: string, ttlMs: number): Promise<Pin | null>;
+  /** Sets the first pin of a session. When another came first, that one is returned: the first write wins. */
+  bind(key: string, exit: string, ttlMs: number): Promise<Pin>;
+  /** Moves a session to another exit, if it is still at `from`; returns the pin that then holds. */
+  move(key: string, from: Pin, move: { readonly exit: string; readonly ttlMs: number }): Promise<Pin>;
+  /** Forgets a session. */
+  drop(key: string): Promise<void>;
+}
