@@ -1,0 +1,59 @@
+/**
+ * Which tests make up which project. Two workers at most, since integration tests start real processes
+ * and measure real time; the projects that only compute come first.
+ */
+import { defineConfig } from 'vitest/config';
+
+const unitFolders = [
+  'core',
+  'http1',
+  'protocol',
+  'facts',
+  'upstreams',
+  'routing',
+  'request',
+  'outcome',
+  'config',
+  'exits',
+  'state',
+  'storage',
+  'open',
+  'vault',
+  'gateway',
+  'telemetry',
+  'access',
+  'admin',
+  'client',
+  'cli',
+  'app',
+];
+
+/** One project: its name, its files, its place in the order, its time limits. */
+function project(name: string, include: string[], groupOrder: number, testTimeoutMs = 20_000) {
+  return {
+    extends: true as const,
+    test: {
+      name,
+      include,
+      testTimeout: testTimeoutMs,
+      hookTimeout: Math.max(60_000, testTimeoutMs),
+      sequence: { groupOrder },
+    },
+  };
+}
+
+export default defineConfig({
+  test: {
+    maxWorkers: 2,
+    pool: 'forks',
+    restoreMocks: true,
+    projects: [
+      project('tidy', ['test/tidy.test.ts', 'test/docs.test.ts'], 0, 60_000),
+      project('unit', [`test/{${unitFolders.join(',')}}/**/*.test.ts`, 'test/app.test.ts'], 1),
+      project('integration', ['test/{integration,contract}/**/*.test.ts'], 2),
+      project('field', ['test/field/**/*.test.ts'], 3),
+      project('long', ['test/long/**/*.test.ts'], 4, 300_000),
+    ],
+    coverage: { provider: 'v8', include: ['src/**/*.ts'] },
+  },
+});
