@@ -1,39 +1,11 @@
 /** What an attempt showed, as values: the input of classify and retry. */
+import type { Fault } from '../core/fault.js';
 import type { Fields } from '../http1/fields.js';
 
-/** Where in an attempt a fault came. */
-export type Phase = 'dial' | 'tls' | 'handshake' | 'send' | 'first_byte' | 'body';
-
-/** What went wrong on the way. `local`: our own sockets, ports or memory, never the exit's fault. */
-export type FaultKind =
-  | 'refused'
-  | 'unreachable'
-  | 'timeout'
-  | 'dns'
-  | 'tls'
-  | 'auth'
-  | 'closed'
-  | 'reset'
-  | 'protocol'
-  | 'loop'
-  | 'local'
-  | 'client_gone'
-  | 'deadline'
-  | 'target_dns'
-  | 'target_unreachable'
-  | 'target_timeout'
-  | 'target_malformed';
+export type { FaultKind, Phase } from '../core/fault.js';
 
 /** A try that brought no answer of the target. */
-export interface FaultFacts {
-  readonly kind: 'fault';
-  readonly phase: Phase;
-  readonly fault: FaultKind;
-  /** For people; never holds a secret. */
-  readonly detail: string;
-  /** Whether a byte of the client's request went to the upstream (a CONNECT line of ours does not count). */
-  readonly requestSent: boolean;
-}
+export type FaultFacts = Fault;
 
 /** A try that brought an answer: the target's over plain HTTP, or the refusal of a CONNECT. */
 export interface AnswerFacts {

@@ -1,0 +1,38 @@
+/** What can go wrong between us and the target, as values: the words in which `open/` tells and `outcome/` judges. */
+
+/** Where in an attempt a fault came. */
+export type Phase = 'dial' | 'tls' | 'handshake' | 'send' | 'first_byte' | 'body';
+
+/**
+ * What went wrong. `local`: our own sockets, ports or memory, never the exit's fault. `target_*`: the upstream said so.
+ * A kept connection that turns out stale is replaced inside `open/` where that is safe, and is no fault.
+ */
+export type FaultKind =
+  | 'refused'
+  | 'unreachable'
+  | 'timeout'
+  | 'dns'
+  | 'tls'
+  | 'auth'
+  | 'closed'
+  | 'reset'
+  | 'protocol'
+  | 'loop'
+  | 'local'
+  | 'client_gone'
+  | 'deadline'
+  | 'target_dns'
+  | 'target_unreachable'
+  | 'target_timeout'
+  | 'target_malformed';
+
+/** A fault with its place. */
+export interface Fault {
+  readonly kind: 'fault';
+  readonly phase: Phase;
+  readonly fault: FaultKind;
+  /** For people; never holds a secret. */
+  readonly detail: string;
+  /** Whether a byte of the client's request went to the upstream (a CONNECT line of ours does not count). */
+  readonly requestSent: boolean;
+}
