@@ -12,7 +12,10 @@ import { accessSync, chmodSync, constants, existsSync, rmSync, writeFileSync } f
 import { delimiter, join } from 'node:path';
 import process from 'node:process';
 
-/** `programs`: any one of them will do. `module`: a Python module instead, for Debian's own /usr/bin/python3. */
+/**
+ * `programs`: any one of them will do. `module`: a Python module instead, for Debian's own /usr/bin/python3.
+ * `file`: a file that the package brings instead.
+ */
 const tools = [
   { name: 'squid', debian: 'squid', programs: ['squid'], version: ['-v'], use: 'a real upstream proxy' },
   {
@@ -36,6 +39,7 @@ const tools = [
     version: ['-v'],
     use: 'a real SOCKS5 upstream',
   },
+  { name: 'pam_pwdfile', debian: 'libpam-pwdfile', file: 'security/pam_pwdfile.so', use: 'logins of dante' },
   {
     name: 'chromium',
     debian: 'chromium',
@@ -84,7 +88,13 @@ function findModule(name) {
   return python.status === 0 ? python.stdout.trim() : undefined;
 }
 
+function findLibrary(name) {
+  const folders = ['/usr/lib', '/lib', ...['x86_64', 'aarch64'].map((cpu) => `/usr/lib/${cpu}-linux-gnu`)];
+  return folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
+}
+
 function find(tool) {
+  if (tool.file !== undefined) return findLibrary(tool.file);
   return tool.module === undefined ? findProgram(tool.programs) : findModule(tool.module);
 }
 
@@ -136,15 +146,21 @@ function canInstall() {
 function explain(stillMissing, aptOutput) {
   if (aptOutput !== '') console.error(`test-setup: apt-get said:\n${aptOutput}`);
   for (const tool of stillMissing) {
-    const what =
-      tool.module === undefined ? tool.programs.join(' or ') : `module ${tool.module} for /usr/bin/python3`;
     console.error(
-      `test-setup: ${tool.name} is missing (${what}; ${tool.use}). On Debian: sudo apt-get install ${tool.debian}`,
+      `test-setup: ${tool.name} is missing (${whatIs(tool)}; ${tool.use}). On Debian: sudo apt-get install ${tool.debian}`,
     );
   }
 }
 
+function whatIs(tool) {
+  if (tool.file !== undefined) return tool.file;
+  return tool.module === undefined
+    ? tool.programs.join(' or ')
+    : `module ${tool.module} for /usr/bin/python3`;
+}
+
 function versionOf(tool) {
+  if (tool.file !== undefined) return find(tool);
   const command =
     tool.module === undefined
       ? [findProgram(tool.programs), ...tool.version]
