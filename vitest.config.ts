@@ -2,6 +2,7 @@
  * Which tests make up which project. Two workers at most, since integration tests start real processes
  * and measure real time; the projects that only compute come first.
  */
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
 const unitFolders = [
@@ -42,8 +43,15 @@ function project(name: string, include: string[], groupOrder: number, testTimeou
   };
 }
 
+/** Set by .ci/run: a JSON report of every run goes there, one file each, and is counted at the end. */
+const reportDir = process.env['VITEST_REPORT_DIR'];
+
 export default defineConfig({
   test: {
+    reporters:
+      reportDir === undefined
+        ? ['default']
+        : ['default', ['json', { outputFile: join(reportDir, `vitest-${process.pid}.json`) }]],
     maxWorkers: 2,
     pool: 'forks',
     restoreMocks: true,
