@@ -1,0 +1,95 @@
+/**
+ * `npm run bench`: chooses scenarios and peers, runs them one after the other, reports.
+ * Exit code 1 when a peer gave a wrong answer or did not run; a missed goal is reported, not an exit code.
+ */
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CATALOGUE } from './peers/catalogue.js';
+import { SCENARIOS, chooseScenarios } from './scenarios/catalogue.js';
+import { USAGE, readOptions, type Options } from './support/options.js';
+import { PROJECT_ROOT, type Peer } from './support/peer.js';
+import { profileArguments, profileReports } from './support/profile.js';
+import { writeReadme, writeRecord } from './support/record.js';
+import { terminalReport } from './support/report.js';
+import { runScenario } from './support/run-scenario.js';
+import type { Scenario } from './support/scenario.js';
+import { summarise, type ScenarioSummary } from './support/summary.js';
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130));
+
+try {
+  const options = readOptions(process.argv.slice(2));
+  process.exitCode = options.isHelp ? help() : await run(options);
+} catch (error) {
+  console.error(error instanceof Error ? error.message : String(error));
+  process.exitCode = 2;
+}
+
+function help(): number {
+  const scenarios = SCENARIOS.map((scenario) => `  ${scenario.name.padEnd(18)}${scenario.question}`);
+  const peers = CATALOGUE.map((peer) => `  ${peer.name.padEnd(18)}${peer.note}`);
+  console.log([USAGE, 'scenarios (and the group "forward")', ...scenarios, '', 'peers', ...peers].join('\n'));
+  return 0;
+}
+
+async function run(options: Options): Promise<number> {
+  const scenarios = chooseScenarios(options.scenarios);
+  const peers = choosePeers(options.peers);
+  const summaries: ScenarioSummary[] = [];
+  for (const scenario of scenarios) {
+    const summary = await runOne(scenario, peers, options);
+    console.log(terminalReport(summary));
+    summaries.push(summary);
+  }
+  if (!options.isProfile) keep(options, summaries);
+  return summaries.some(({ rows }) => rows.some((row) => row.problem !== undefined && row.wasSkipped !== true)) ? 1 : 0;
+}
+
+async function runOne(scenario: Scenario, peers: readonly Peer[], options: Options): Promise<ScenarioSummary> {
+  const directory = mkdtempSync(join(tmpdir(), 'turnpike-bench-'));
+  // Squid writes its log as another user.
+  chmodSync(directory, 0o777);
+  const profiles = join(PROJECT_ROOT, 'bench', 'out', `profile-${scenario.name}-${Date.now()}`);
+  if (options.isProfile) mkdirSync(profiles, { recursive: true });
+  const outcomes = await runScenario(
+    scenario,
+    peers.filter(({ name }) => !scenario.leaveOut.includes(name)),
+    {
+      rounds: options.rounds,
+      isQuick: options.isQuick,
+      directory,
+      nodeArgs: options.isProfile ? profileArguments(profiles) : [],
+      onProgress: showProgress,
+    },
+  );
+  showProgress('');
+  if (options.isProfile) console.log(profileReports(profiles).join('\n'));
+  const isClean = outcomes.every((outcome) => outcome.problem === undefined || outcome.wasSkipped === true);
+  if (isClean) rmSync(directory, { recursive: true, force: true });
+  else console.log(`logs are kept in ${directory}`);
+  return summarise(scenario, outcomes, options.isQuick);
+}
+
+function keep(options: Options, summaries: readonly ScenarioSummary[]): void {
+  const file = options.jsonFile ?? join(PROJECT_ROOT, 'bench', 'out', 'latest.json');
+  const record = writeRecord(file, summaries);
+  console.log(`\nwritten to ${file}`);
+  if (!options.writesReadme) return;
+  const readme = join(PROJECT_ROOT, 'bench', 'README.md');
+  const order = SCENARIOS.map(({ name }) => name);
+  writeReadme(readme, record, order);
+  console.log(`written to ${readme}`);
+}
+
+function choosePeers(names: readonly string[] | undefined): readonly Peer[] {
+  if (names === undefined) return CATALOGUE;
+  const known = CATALOGUE.map(({ name }) => name);
+  const stranger = names.find((name) => !known.includes(name));
+  if (stranger !== undefined) throw new Error(`no peer "${stranger}"; there are ${known.join(', ')}`);
+  return CATALOGUE.filter(({ name }) => names.includes(name));
+}
+
+function showProgress(text: string): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`);
+}

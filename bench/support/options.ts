@@ -1,0 +1,56 @@
+/**
+ * The command line of the bench.
+ */
+import { parseArgs } from 'node:util';
+
+export interface Options {
+  scenarios: string[];
+  isQuick: boolean;
+  rounds: number;
+  /** Undefined: all. */
+  peers: string[] | undefined;
+  jsonFile: string | undefined;
+  writesReadme: boolean;
+  isProfile: boolean;
+  isHelp: boolean;
+}
+
+export const USAGE = `npm run bench -- [scenario …] [flags]
+
+  --rounds N        rounds per scenario, medians are reported (default 5; 1 when quick or profiling)
+  --peers a,b       only these gateways
+  --quick           short runs, to see that everything works
+  --json FILE       where the figures go (default bench/out/latest.json; scenarios not run are kept)
+  --write-readme    rewrite the tables in bench/README.md
+  --profile         run with node --cpu-prof and print the functions with the most self time (default --peers turnpike)
+  --help
+`;
+
+/** Reads the arguments. Throws with a message for the user when one makes no sense. */
+export function readOptions(args: string[]): Options {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      quick: { type: 'boolean', default: false },
+      rounds: { type: 'string' },
+      peers: { type: 'string' },
+      json: { type: 'string' },
+      'write-readme': { type: 'boolean', default: false },
+      profile: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  const rounds = Number(values.rounds ?? (values.quick || values.profile ? 1 : 5));
+  if (!Number.isInteger(rounds) || rounds < 1) throw new Error(`--rounds ${values.rounds ?? ''} is not a number from 1`);
+  return {
+    scenarios: positionals,
+    isQuick: values.quick,
+    rounds,
+    peers: values.peers?.split(',') ?? (values.profile ? ['turnpike'] : undefined),
+    jsonFile: values.json,
+    writesReadme: values['write-readme'],
+    isProfile: values.profile,
+    isHelp: values.help,
+  };
+}
