@@ -1,7 +1,11 @@
 /**
  * Header fields in the order and case in which they came (RFC 9110, section 5). Lookups ignore case.
  * Values hold one character per byte (latin1), so that bytes ≥ 0x80 go on as they came.
+ *
+ * No list ever holds a name or value that could break its line: whoever adds one, from a template or a
+ * setting, can't write a second line with it.
  */
+import { asFieldValue, isToken, withoutOws } from './octets.js';
 
 /** An ordered list of fields; repeated names stay repeated. */
 export class Fields {
@@ -40,10 +44,28 @@ export class Fields {
     return this.fieldValues[index] ?? '';
   }
 
+  /**
+   * Adds a field at the end. A character that may not stand in a value (control, or beyond latin1) becomes a
+   * space (RFC 9110, section 5.5); a name that is no token throws, since names are ours or were parsed.
+   */
   append(name: string, value: string): void {
+    if (!isToken(name)) throw new TypeError('a field name must be a token');
+    this.appendParsed(name, name.toLowerCase(), asFieldValue(value));
+  }
+
+  /** For the codec, which has looked at every octet already. */
+  appendParsed(name: string, lowerName: string, value: string): void {
     this.names.push(name);
-    this.lowerNames.push(name.toLowerCase());
+    this.lowerNames.push(lowerName);
     this.fieldValues.push(value);
+  }
+
+  /** For the codec: a new value for the last field, or null to drop it. */
+  amendLast(value: string | null): void {
+    const last = this.names.length - 1;
+    if (last < 0) return;
+    if (value !== null) this.fieldValues[last] = value;
+    else this.removeFrom(last, () => true);
   }
 
   /** The first value of this name (given in lower case), or undefined. */
@@ -80,7 +102,7 @@ export class Fields {
       this.append(name, value);
       return;
     }
-    this.fieldValues[first] = value;
+    this.fieldValues[first] = asFieldValue(value);
     this.removeFrom(first + 1, (lower) => lower === lowerName);
   }
 
@@ -109,6 +131,13 @@ export class Fields {
   /** Name-value pairs, in order. */
   pairs(): [name: string, value: string][] {
     return this.names.map((name, i) => [name, this.valueAt(i)]);
+  }
+
+  /** The field lines as they go on the wire, each with its line end. */
+  toWire(): string {
+    let text = '';
+    for (let i = 0; i < this.names.length; i++) text += `${this.nameAt(i)}: ${this.valueAt(i)}\r\n`;
+    return text;
   }
 
   private removeFrom(start: number, isDropped: (lowerName: string) => boolean): void {
@@ -151,7 +180,7 @@ export function connectionTokens(fields: Fields): string[] {
   const tokens: string[] = [];
   for (const value of fields.all('connection')) {
     for (const part of value.split(',')) {
-      const token = part.trim().toLowerCase();
+      const token = withoutOws(part).toLowerCase();
       if (token !== '') tokens.push(token);
     }
   }
