@@ -43,10 +43,18 @@ async function run(options: Options): Promise<number> {
     summaries.push(summary);
   }
   if (!options.isProfile) keep(options, summaries);
-  return summaries.some(({ rows }) => rows.some((row) => row.problem !== undefined && row.wasSkipped !== true)) ? 1 : 0;
+  return summaries.some(({ rows }) =>
+    rows.some((row) => row.problem !== undefined && row.wasSkipped !== true),
+  )
+    ? 1
+    : 0;
 }
 
-async function runOne(scenario: Scenario, peers: readonly Peer[], options: Options): Promise<ScenarioSummary> {
+async function runOne(
+  scenario: Scenario,
+  peers: readonly Peer[],
+  options: Options,
+): Promise<ScenarioSummary> {
   const directory = mkdtempSync(join(tmpdir(), 'turnpike-bench-'));
   // Squid writes its log as another user.
   chmodSync(directory, 0o777);

@@ -4,7 +4,8 @@
  */
 import { matchesPattern } from '../support/wire.js';
 
-export type Progress = { kind: 'more' } | { kind: 'done'; closes: boolean } | { kind: 'fault'; reason: string };
+export type Progress =
+  { kind: 'more' } | { kind: 'done'; closes: boolean } | { kind: 'fault'; reason: string };
 
 const MORE: Progress = { kind: 'more' };
 const DONE: Progress = { kind: 'done', closes: false };
@@ -48,7 +49,8 @@ export class AnswerReader {
   #faultOfHead(head: string): string | undefined {
     if (!/^HTTP\/1\.1 200 /.test(head)) return `answered ${head.slice(0, head.indexOf('\r\n'))}`;
     const length = /\r\ncontent-length: *(\d+) *\r\n/i.exec(head)?.[1];
-    if (Number(length) !== this.#size) return `Content-Length ${length ?? 'missing'} instead of ${this.#size}`;
+    if (Number(length) !== this.#size)
+      return `Content-Length ${length ?? 'missing'} instead of ${this.#size}`;
     const id = /\r\nx-bench-id: *(\S+) *\r\n/i.exec(head)?.[1];
     if (id !== this.#id) return `the answer to ${id ?? 'nobody'} came for ${this.#id}`;
     this.#closes = /\r\n(proxy-)?connection: *close\r\n/i.test(head);
@@ -56,8 +58,10 @@ export class AnswerReader {
   }
 
   #pushBody(bytes: Buffer): Progress {
-    if (this.#seen + bytes.length > this.#size) return { kind: 'fault', reason: 'bytes after the end of the answer' };
-    if (!matchesPattern(bytes, this.#seen)) return { kind: 'fault', reason: `wrong bytes after ${this.#seen} of the body` };
+    if (this.#seen + bytes.length > this.#size)
+      return { kind: 'fault', reason: 'bytes after the end of the answer' };
+    if (!matchesPattern(bytes, this.#seen))
+      return { kind: 'fault', reason: `wrong bytes after ${this.#seen} of the body` };
     this.#seen += bytes.length;
     if (this.#seen < this.#size) return MORE;
     return this.#closes ? DONE_AND_CLOSES : DONE;

@@ -73,7 +73,9 @@ export class GetConnection {
 
   #onBytes(socket: Socket, bytes: Buffer): void {
     if (socket !== this.#socket) return;
-    const progress = this.#isBusy ? this.#reader.push(bytes) : { kind: 'fault' as const, reason: 'bytes nobody asked for' };
+    const progress = this.#isBusy
+      ? this.#reader.push(bytes)
+      : { kind: 'fault' as const, reason: 'bytes nobody asked for' };
     if (progress.kind === 'more') return;
     if (progress.kind === 'fault') {
       this.#lost(socket, progress.reason);

@@ -49,7 +49,8 @@ export class Tunnel {
     const established = tunnel.#expect((bytes) => {
       head += bytes.toString('latin1');
       if (!head.includes('\r\n\r\n')) return false;
-      if (!/^HTTP\/1\.[01] 2\d\d .*\r\n\r\n$/s.test(head)) throw new Error(`CONNECT answered ${head.split('\r\n')[0]}`);
+      if (!/^HTTP\/1\.[01] 2\d\d .*\r\n\r\n$/s.test(head))
+        throw new Error(`CONNECT answered ${head.split('\r\n')[0]}`);
       return true;
     });
     const login = basic(gateway.login);

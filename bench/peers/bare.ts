@@ -97,7 +97,9 @@ function forward(client: Socket, head: string, done: () => void): void {
   onward.socket.write(rebuild(head), 'latin1');
 }
 
-function readAnswerHead(chunk: Buffer): { headBytes: number; bodyBytes: number; isLast: boolean } | undefined {
+function readAnswerHead(
+  chunk: Buffer,
+): { headBytes: number; bodyBytes: number; isLast: boolean } | undefined {
   const end = chunk.indexOf(END_OF_HEAD);
   const head = chunk.toString('latin1', 0, end).toLowerCase();
   const field = head.indexOf('\r\ncontent-length:');

@@ -10,12 +10,12 @@ import { turnpike } from './turnpike.js';
 /** No gateway at all: the load generator speaks to the upstream. Shows what the harness itself costs in time. */
 const direct: Peer = {
   name: 'direct',
-  note: 'no gateway; what the harness itself takes',
+  note: 'no gateway: what the harness takes; CPU is the upstream’s',
   isReference: true,
   start: (context) =>
     Promise.resolve({
       port: context.upstreamPort,
-      pid: process.pid,
+      pid: context.upstreamPid,
       login: UPSTREAM_LOGIN,
       logFile: '',
       stop: () => Promise.resolve(),

@@ -14,7 +14,12 @@ server.on('connect', openTunnel);
 listen(server);
 
 function onwardHeaders(incoming: IncomingMessage): Record<string, string | string[]> {
-  const { 'x-session-id': _session, 'proxy-connection': _connection, connection: _own, ...rest } = incoming.headers;
+  const {
+    'x-session-id': _session,
+    'proxy-connection': _connection,
+    connection: _own,
+    ...rest
+  } = incoming.headers;
   return { ...(rest as Record<string, string | string[]>), 'proxy-authorization': upstreamAuthorization };
 }
 

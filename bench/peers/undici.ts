@@ -9,7 +9,13 @@ import { listen, upstreamAuthorization, upstreamPort } from './listen.js';
 
 const origin = `http://127.0.0.1:${upstreamPort}`;
 const pool = new Pool(origin, { connections: 256, pipelining: 1 });
-const DROPPED = new Set(['x-session-id', 'proxy-connection', 'connection', 'proxy-authorization', 'keep-alive']);
+const DROPPED = new Set([
+  'x-session-id',
+  'proxy-connection',
+  'connection',
+  'proxy-authorization',
+  'keep-alive',
+]);
 
 const server = createServer({ noDelay: true }, forward);
 server.on('connect', (incoming, client, early) => {
@@ -28,7 +34,8 @@ function onwardFields(raw: string[]): string[] {
 
 function forward(incoming: IncomingMessage, outgoing: ServerResponse): void {
   const method = (incoming.method ?? 'GET') as Dispatcher.HttpMethod;
-  const hasBody = incoming.headers['content-length'] !== undefined || incoming.headers['transfer-encoding'] !== undefined;
+  const hasBody =
+    incoming.headers['content-length'] !== undefined || incoming.headers['transfer-encoding'] !== undefined;
   const request = {
     path: incoming.url ?? '/',
     method,
@@ -36,6 +43,9 @@ function forward(incoming: IncomingMessage, outgoing: ServerResponse): void {
     body: hasBody ? incoming : null,
   };
   pool.dispatch(request, {
+    onRequestStart() {
+      // Required by undici; there is nothing to abort here.
+    },
     onResponseStart(_controller, status, headers) {
       delete headers['connection'];
       delete headers['keep-alive'];
@@ -59,7 +69,10 @@ async function openTunnel(incoming: IncomingMessage, client: Duplex, early: Buff
   // A tunnel uses its connection up, so each has a client of its own.
   const dialler = new Client(origin);
   const path = incoming.url ?? '';
-  const { socket } = await dialler.connect({ path, headers: { 'proxy-authorization': upstreamAuthorization } });
+  const { socket } = await dialler.connect({
+    path,
+    headers: { 'proxy-authorization': upstreamAuthorization },
+  });
   client.write('HTTP/1.1 200 OK\r\n\r\n');
   if (early.length > 0) socket.write(early);
   socket.pipe(client).pipe(socket);

@@ -8,7 +8,8 @@ import { BULK_COMMAND, PATTERN, PATTERN_BYTES, UPSTREAM_LOGIN, basic } from '../
 
 const LOGIN_LINE = `\r\nproxy-authorization: ${basic(UPSTREAM_LOGIN)}\r\n`;
 const LOGIN_LINE_LOWER = LOGIN_LINE.toLowerCase();
-const REFUSAL = 'HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm="up"\r\nContent-Length: 0\r\n\r\n';
+const REFUSAL =
+  'HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm="up"\r\nContent-Length: 0\r\n\r\n';
 const STRANGE = 'HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n';
 const STREAM_BLOCK = Buffer.concat([PATTERN, PATTERN, PATTERN, PATTERN]);
 const SMALL_BODIES = new Map<number, string>();

@@ -12,7 +12,13 @@ export const bulk: Scenario = {
   ],
   leaveOut: ['direct'],
   goals: [{ text: '≤ 1.0 × squid', key: 'cpuPerGb', limit: (of) => of('squid') }],
-  job: (gateway, { warmupMs, measureMs }) => ({ kind: 'bulk', gateway, connections: 64, warmupMs, measureMs }),
+  job: (gateway, { warmupMs, measureMs }) => ({
+    kind: 'bulk',
+    gateway,
+    connections: 64,
+    warmupMs,
+    measureMs,
+  }),
   figures: (result) => {
     const { cpuSeconds, units, seconds } = asTimed(result);
     return {

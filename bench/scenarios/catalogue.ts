@@ -24,7 +24,8 @@ export const SCENARIOS: readonly Scenario[] = [
 
 /** The scenarios a user named, by name or group; all when none is named. Throws on a name nobody has. */
 export function chooseScenarios(names: readonly string[]): readonly Scenario[] {
-  const isNamed = (scenario: Scenario, name: string): boolean => scenario.name === name || scenario.group === name;
+  const isNamed = (scenario: Scenario, name: string): boolean =>
+    scenario.name === name || scenario.group === name;
   for (const name of names) {
     if (!SCENARIOS.some((scenario) => isNamed(scenario, name))) {
       const known = SCENARIOS.map((scenario) => scenario.name).join(', ');

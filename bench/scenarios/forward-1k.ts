@@ -9,7 +9,11 @@ export const forward1k: Scenario = {
   leaveOut: ['direct'],
   goals: [
     { text: '≤ bare + 45 µs', key: 'cpuMicros', limit: (of) => derived(of('bare'), (bare) => bare + 45) },
-    { text: '< 0.75 × squid', key: 'cpuMicros', limit: (of) => derived(of('squid'), (squid) => squid * 0.75) },
+    {
+      text: '< 0.75 × squid',
+      key: 'cpuMicros',
+      limit: (of) => derived(of('squid'), (squid) => squid * 0.75),
+    },
   ],
   job: (gateway, { warmupMs, measureMs }) => {
     return { kind: 'get', gateway, path: '/1024', size: 1024, connections: 32, warmupMs, measureMs };

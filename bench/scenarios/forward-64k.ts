@@ -7,7 +7,13 @@ export const forward64k: Scenario = {
   question: 'plain GET, 64 KiB answer that is not inspected, keep-alive: CPU of the gateway per request',
   columns: cpuColumns('µs/request'),
   leaveOut: ['direct'],
-  goals: [{ text: '≤ 0.45 × squid', key: 'cpuMicros', limit: (of) => derived(of('squid'), (squid) => squid * 0.45) }],
+  goals: [
+    {
+      text: '≤ 0.45 × squid',
+      key: 'cpuMicros',
+      limit: (of) => derived(of('squid'), (squid) => squid * 0.45),
+    },
+  ],
   job: (gateway, { warmupMs, measureMs }) => {
     return { kind: 'get', gateway, path: '/65536', size: 65_536, connections: 32, warmupMs, measureMs };
   },

@@ -6,7 +6,8 @@ const MEBIBYTE = 1_048_576;
 export const idle: Scenario = {
   name: 'idle',
   group: 'idle',
-  question: '9,500 open tunnels (1,000 when quick): memory of the gateway per tunnel, fresh and after 1 MiB through each',
+  question:
+    '9,500 open tunnels (1,000 when quick): memory of the gateway per tunnel, fresh and after 1 MiB through each',
   columns: [
     { key: 'fresh', title: 'KiB fresh', digits: 1 },
     { key: 'used', title: 'KiB after 1 MiB', digits: 1 },
@@ -20,9 +21,18 @@ export const idle: Scenario = {
     { text: 'after 1 MiB ≤ 100 KiB', key: 'used', limit: () => 100 },
     { text: 'all fds given back', key: 'descriptorsLeft', limit: () => 0 },
   ],
-  job: (gateway, { isQuick }) => ({ kind: 'idle', gateway, tunnels: isQuick ? 1000 : 9500, bytesEach: MEBIBYTE }),
+  job: (gateway, { isQuick }) => ({
+    kind: 'idle',
+    gateway,
+    tunnels: isQuick ? 1000 : 9500,
+    bytesEach: MEBIBYTE,
+  }),
   figures: (result) => {
     if (result.kind !== 'idle') throw new Error('the load generator answered another question');
-    return { fresh: result.freshKiBPerTunnel, used: result.usedKiBPerTunnel, descriptorsLeft: result.descriptorsLeft };
+    return {
+      fresh: result.freshKiBPerTunnel,
+      used: result.usedKiBPerTunnel,
+      descriptorsLeft: result.descriptorsLeft,
+    };
   },
 };

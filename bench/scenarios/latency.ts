@@ -4,7 +4,8 @@ import { cpuFigures, type Scenario } from '../support/scenario.js';
 export const latency: Scenario = {
   name: 'latency',
   group: 'latency',
-  question: 'plain GET, 1 KiB, 250 a second whatever happens (open loop): time from the intended start to the last byte',
+  question:
+    'plain GET, 1 KiB, 250 a second whatever happens (open loop): time from the intended start to the last byte',
   columns: [
     { key: 'p50Ms', title: 'p50 ms', digits: 3 },
     { key: 'p99Ms', title: 'p99 ms', digits: 2 },

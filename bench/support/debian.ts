@@ -11,7 +11,8 @@ const INSTALL_DEADLINE_MS = 120_000;
 /** Makes sure that `file` exists by installing `name` when it does not. Throws Unavailable with the reason. */
 export function needPackage(name: string, file: string): void {
   if (existsSync(file)) return;
-  if (process.getuid?.() !== 0) throw new Unavailable(`${name} is not installed and only root can install it`);
+  if (process.getuid?.() !== 0)
+    throw new Unavailable(`${name} is not installed and only root can install it`);
   const hadPolicy = existsSync(POLICY);
   try {
     // 101: "action forbidden by policy", so the package's own script starts nothing.
@@ -22,7 +23,8 @@ export function needPackage(name: string, file: string): void {
       encoding: 'utf8',
     });
     if (!existsSync(file)) {
-      const reason = result.error?.message ?? result.stderr.trim().split('\n').at(-1) ?? `code ${result.status}`;
+      const reason =
+        result.error?.message ?? result.stderr.trim().split('\n').at(-1) ?? `code ${result.status}`;
       throw new Unavailable(`${name} could not be installed: ${reason}`);
     }
   } finally {

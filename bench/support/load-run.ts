@@ -28,6 +28,7 @@ export async function runLoad(job: Job): Promise<JobResult> {
   });
   clearTimeout(late);
   if (code === null) throw new Error(`the load generator was not done after ${deadlineMs / 1000} s`);
-  if (code !== 0) throw new Error(`the load generator failed: ${complaint.trim().split('\n').slice(-3).join(' | ')}`);
+  if (code !== 0)
+    throw new Error(`the load generator failed: ${complaint.trim().split('\n').slice(-3).join(' | ')}`);
   return JSON.parse(output) as JobResult;
 }

@@ -42,7 +42,8 @@ export function readOptions(args: string[]): Options {
     },
   });
   const rounds = Number(values.rounds ?? (values.quick || values.profile ? 1 : 5));
-  if (!Number.isInteger(rounds) || rounds < 1) throw new Error(`--rounds ${values.rounds ?? ''} is not a number from 1`);
+  if (!Number.isInteger(rounds) || rounds < 1)
+    throw new Error(`--rounds ${values.rounds ?? ''} is not a number from 1`);
   return {
     scenarios: positionals,
     isQuick: values.quick,

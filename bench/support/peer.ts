@@ -11,6 +11,7 @@ export interface PeerContext {
   directory: string;
   /** Where the scripted upstream proxy listens, on 127.0.0.1. */
   upstreamPort: number;
+  upstreamPid: number;
   /** Extra arguments for `node`, for profiling. */
   nodeArgs: string[];
 }

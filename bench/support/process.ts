@@ -83,9 +83,11 @@ export async function freePort(): Promise<number> {
 async function waitUntil(started: Started, ready: () => Promise<boolean>, complaint: string): Promise<void> {
   const deadline = Date.now() + START_DEADLINE_MS;
   for (;;) {
-    if (started.child.exitCode !== null) throw new Error(`left with code ${started.child.exitCode}: ${endOfLog(started)}`);
+    if (started.child.exitCode !== null)
+      throw new Error(`left with code ${started.child.exitCode}: ${endOfLog(started)}`);
     if (await ready()) return;
-    if (Date.now() > deadline) throw new Error(`${complaint} after ${START_DEADLINE_MS / 1000} s: ${endOfLog(started)}`);
+    if (Date.now() > deadline)
+      throw new Error(`${complaint} after ${START_DEADLINE_MS / 1000} s: ${endOfLog(started)}`);
     await sleep(50);
   }
 }

@@ -52,6 +52,10 @@ function topFunctions(profile: Profile): string[] {
 function nameOf({ callFrame }: ProfileNode): string {
   const name = callFrame.functionName || '(anonymous)';
   if (callFrame.url === '') return name;
-  const file = callFrame.url.replace(/^file:\/\//, '').split('/').slice(-3).join('/');
+  const file = callFrame.url
+    .replace(/^file:\/\//, '')
+    .split('/')
+    .slice(-3)
+    .join('/');
   return `${name}  ${file}:${callFrame.lineNumber + 1}`;
 }

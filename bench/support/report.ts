@@ -24,7 +24,8 @@ export function terminalReport(summary: ScenarioSummary): string {
 /** The same as Markdown. */
 export function markdownReport(summary: ScenarioSummary): string {
   const [header = [], ...rows] = tableOf(summary);
-  const line = (row: readonly string[]): string => `| ${row.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  const line = (row: readonly string[]): string =>
+    `| ${row.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
   const rule = header.map((_, column) => (column === 0 || column === header.length - 1 ? '---' : '---:'));
   const mode = summary.isQuick ? ' (quick run)' : '';
   return [
@@ -52,12 +53,19 @@ function rowOf(row: SummaryRow, { columns }: ScenarioSummary): string[] {
   }
   const [first, ...rest] = columns.map(({ key, digits }) => shown(row.medians[key], digits));
   const digits = columns[0]?.digits ?? 0;
-  return [row.peer, first ?? '', row.spread.map((value) => shown(value, digits)).join('–'), ...rest, row.note];
+  return [
+    row.peer,
+    first ?? '',
+    row.spread.map((value) => shown(value, digits)).join('–'),
+    ...rest,
+    row.note,
+  ];
 }
 
 function judgementLines(summary: ScenarioSummary): string[] {
   return summary.judgements.map(({ goal, verdict, value, limit }) => {
-    if (value === undefined || limit === undefined) return `goal ${goal}: not judged, a figure is missing in this run`;
+    if (value === undefined || limit === undefined)
+      return `goal ${goal}: not judged, a figure is missing in this run`;
     return `goal ${goal}: turnpike ${shown(value, 2)}, limit ${shown(limit, 2)} – ${verdict}`;
   });
 }

@@ -28,9 +28,19 @@ export interface PeerOutcome {
 }
 
 /** Interleaves the peers: every round measures each once, so that a noisy minute hits all alike. */
-export async function runScenario(scenario: Scenario, peers: readonly Peer[], settings: RunSettings): Promise<PeerOutcome[]> {
+export async function runScenario(
+  scenario: Scenario,
+  peers: readonly Peer[],
+  settings: RunSettings,
+): Promise<PeerOutcome[]> {
   const upstream = await startUpstream(settings.directory);
-  const context: PeerContext = { directory: settings.directory, ...upstream, nodeArgs: settings.nodeArgs };
+  const { directory, nodeArgs } = settings;
+  const context: PeerContext = {
+    directory,
+    nodeArgs,
+    upstreamPort: upstream.port,
+    upstreamPid: upstream.started.pid,
+  };
   const outcomes = peers.map((peer) => emptyOutcome(peer));
   const running = new Map<Peer, RunningPeer>();
   try {
@@ -68,7 +78,8 @@ async function measure(
   const { port, pid, login } = gateway;
   const result = await runLoad(scenario.job({ port, pid, login }, pace));
   outcome.errors += result.errors;
-  if (result.errors > 0) throw new Error(`${result.errors} errors, the first: ${result.firstError ?? 'unknown'}`);
+  if (result.errors > 0)
+    throw new Error(`${result.errors} errors, the first: ${result.firstError ?? 'unknown'}`);
   outcome.rounds.push(scenario.figures(result));
 }
 
@@ -87,7 +98,7 @@ async function forget(running: Map<Peer, RunningPeer>, peer: Peer): Promise<void
   await gateway?.stop();
 }
 
-async function startUpstream(directory: string): Promise<{ upstreamPort: number; started: Started }> {
+async function startUpstream(directory: string): Promise<{ port: number; started: Started }> {
   const started = start({
     core: OTHER_CORE,
     command: process.execPath,
@@ -95,7 +106,7 @@ async function startUpstream(directory: string): Promise<{ upstreamPort: number;
     // One log per start: the port is read from it.
     logFile: join(directory, `upstream-${Date.now()}.log`),
   });
-  return { upstreamPort: await orStop(started, () => waitForAnnouncedPort(started)), started };
+  return { port: await orStop(started, () => waitForAnnouncedPort(started)), started };
 }
 
 function emptyOutcome(peer: Peer): PeerOutcome {

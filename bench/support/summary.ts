@@ -55,7 +55,9 @@ function summariseRow(outcome: PeerOutcome, columns: Scenario['columns']): Summa
 function judge(goal: Goal, rows: readonly SummaryRow[]): Judgement {
   const of = (peer: string): number | undefined => {
     const row = rows.find((candidate) => candidate.peer === peer);
-    return row === undefined || row.problem !== undefined || row.rounds.length === 0 ? undefined : row.medians[goal.key];
+    return row === undefined || row.problem !== undefined || row.rounds.length === 0
+      ? undefined
+      : row.medians[goal.key];
   };
   const value = of(OURS);
   const limit = goal.limit(of);
