@@ -1,0 +1,162 @@
+/**
+ * The documents say what the code does: error codes, commands, metrics and the example configuration are
+ * each one table in the code, and this test compares the pages with them.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const root = resolve(import.meta.dirname, '..');
+
+/** The text of a page, or a failure that names it. */
+function page(path: string): string {
+  if (!existsSync(join(root, path))) throw new Error(`${path} is missing`);
+  return readFileSync(join(root, path), 'utf8');
+}
+
+/** One export of a source file, or a failure that names both. */
+async function exported<T>(path: string, name: string): Promise<T> {
+  if (!existsSync(join(root, path))) throw new Error(`${path} is missing; it must export ${name}`);
+  const module = (await import(pathToFileURL(join(root, path)).href)) as Record<string, unknown>;
+  if (module[name] === undefined) throw new Error(`${path} must export ${name}`);
+  return module[name] as T;
+}
+
+/** The sections of a page whose heading matches, each with the subsections below it. */
+function sections(text: string, heading: RegExp): string {
+  const taken: string[] = [];
+  let depth = 0;
+  let isCode = false;
+  for (const line of text.split('\n')) {
+    if (line.startsWith('```')) isCode = !isCode;
+    const level = isCode ? 0 : (/^(#+) /.exec(line)?.[1]?.length ?? 0);
+    if (level > 0 && depth > 0 && level <= depth) depth = 0;
+    if (level > 0 && depth === 0 && heading.test(line)) depth = level;
+    if (depth > 0) taken.push(line);
+  }
+  return taken.join('\n');
+}
+
+/** Cells of the table rows whose first cell is one word in backticks. */
+function codeRows(text: string): string[][] {
+  return text
+    .split('\n')
+    .filter((line) => /^\|\s*`\w+`\s*\|/.test(line))
+    .map((line) => line.split('|').slice(1, -1))
+    .map((cells) => cells.map((cell) => cell.trim().replaceAll('`', '')));
+}
+
+const yesOrNo = (flag: boolean) => (flag ? 'yes' : 'no');
+
+interface ErrorRow {
+  status: number;
+  blame: string;
+  retryable: boolean;
+}
+
+/** What of the table is wrong: codes missing, unknown or twice, and rows that say something else than the code. */
+function errorTableProblems(text: string, table: Record<string, ErrorRow>): string[] {
+  const rows = codeRows(sections(text, /error/i));
+  const listed = rows.map(([code]) => code ?? '');
+  const missing = Object.keys(table).filter((code) => !listed.includes(code));
+  const doubled = listed.filter((code, at) => listed.indexOf(code) !== at);
+  const differing = rows.flatMap(([code = '', ...cells]) => {
+    const row = table[code];
+    if (row === undefined) return [`${code} is not in src/core/errors.ts`];
+    const expected = [String(row.status), row.blame, yesOrNo(row.retryable)];
+    const absent = expected.filter((value) => !cells.some((cell) => cell === value));
+    return absent.length === 0 ? [] : [`the row of ${code} must have the cells ${expected.join(', ')}`];
+  });
+  return [
+    ...missing.map((code) => `${code} is missing`),
+    ...doubled.map((code) => `${code} is listed twice`),
+    ...differing,
+  ];
+}
+
+describe('README', () => {
+  it('lists exactly the error codes, with status, blame and whether to try again', async () => {
+    const table = await exported<Record<string, ErrorRow>>('src/core/errors.ts', 'errorTable');
+    expect(errorTableProblems(page('README.md'), table)).toEqual([]);
+  });
+
+  it('names every command', async () => {
+    const commands = await exported<readonly { name: string; summary: string }[]>(
+      'src/cli/commands.ts',
+      'commands',
+    );
+    const section = sections(page('README.md'), /\bCLI\b|command/i);
+    const missing = commands.filter(({ name }) => !new RegExp(`\\b${name}\\b`).test(section));
+    expect(missing.map(({ name }) => `the section about commands does not name ${name}`)).toEqual([]);
+    expect(commands.filter(({ summary }) => summary === '').map(({ name }) => name)).toEqual([]);
+  });
+});
+
+describe('config/turnpike.example.yaml', () => {
+  it('is what the schema generates', async () => {
+    const exampleYaml = await exported<() => string>('src/config/example.ts', 'exampleYaml');
+    expect(page('config/turnpike.example.yaml')).toBe(exampleYaml());
+  });
+});
+
+/** Names of metrics in a text, without the endings that a histogram's series add. */
+function metricNames(text: string): Set<string> {
+  const found = text.match(/\bturnpike_[a-z0-9_]+/g) ?? [];
+  return new Set(found.map((name) => name.replace(/_(bucket|sum|count)$/, '')));
+}
+
+function metricProblems(text: string, table: Record<string, unknown>): string[] {
+  const named = metricNames(text);
+  const known = Object.keys(table);
+  const bare = new Set(known.map((name) => name.replace(/_(bucket|sum|count)$/, '')));
+  return [
+    ...known.filter((name) => !text.includes(`\`${name}\``)).map((name) => `${name} is not described`),
+    ...[...named].filter((name) => !bare.has(name)).map((name) => `${name} is no metric of ours`),
+  ];
+}
+
+describe('docs/metrics.md', () => {
+  it('describes every metric and no other', async () => {
+    const table = await exported<Record<string, unknown>>('src/telemetry/metrics.ts', 'metricTable');
+    expect(metricProblems(page('docs/metrics.md'), table)).toEqual([]);
+  });
+});
+
+describe('these checks', () => {
+  const table = {
+    bad_request: { status: 400, blame: 'client', retryable: false },
+    no_upstream: { status: 503, blame: 'gateway', retryable: true },
+  };
+  const good = ['| `bad_request` | 400 | client | no |', '| `no_upstream` | 503 | gateway | yes |'];
+  const problems = (...rows: string[]) =>
+    errorTableProblems(
+      ['# Turnpike', '## Error codes', ...rows, '## Other', '| `x` | 1 |'].join('\n'),
+      table,
+    );
+
+  it('pass a right table and see a wrong one', () => {
+    expect(problems(...good)).toEqual([]);
+    expect(problems(good[0] ?? '')).toEqual(['no_upstream is missing']);
+    expect(problems(...good, '| `gone` | 400 | client | no |')).toHaveLength(1);
+    expect(problems(...good, ...good.slice(1))).toEqual(['no_upstream is listed twice']);
+    expect(problems(good[0] ?? '', '| `no_upstream` | 502 | gateway | yes |')).toHaveLength(1);
+  });
+
+  it('see a metric too many or too few', () => {
+    const metrics = { turnpike_requests_total: {}, turnpike_dial_seconds: {} };
+    expect(
+      metricProblems(
+        '`turnpike_requests_total` `turnpike_dial_seconds`, `turnpike_dial_seconds_sum`',
+        metrics,
+      ),
+    ).toEqual([]);
+    expect(metricProblems('`turnpike_requests_total` `turnpike_gone`', metrics)).toHaveLength(2);
+  });
+
+  it('say which file or export is missing', async () => {
+    await expect(exported('src/nowhere.ts', 'nothing')).rejects.toThrow('src/nowhere.ts is missing');
+    await expect(exported('src/core/errors.ts', 'nothing')).rejects.toThrow('must export nothing');
+    expect(() => page('docs/nowhere.md')).toThrow('docs/nowhere.md is missing');
+  });
+});
