@@ -1,4 +1,9 @@
 /** Which requests may use which pools, and under which rules. */
+import type { HostMatcher } from '../protocol/host-pattern.js';
+import { compileHostPattern } from '../protocol/host-pattern.js';
+import type { Target } from '../protocol/target.js';
+
+export { compileHostPattern } from '../protocol/host-pattern.js';
 
 /** What a request must be to fall under a route; empty lists and null match everything. First match wins. */
 export interface RouteMatch {
@@ -37,4 +42,53 @@ export interface Route {
   /** What answers say about the exit. */
   readonly expose: 'none' | 'id' | 'full';
   readonly statuses: StatusEvidence;
+}
+
+/** What a request is matched by. */
+export interface RouteAsk {
+  readonly target: Target;
+  readonly method: string;
+  /** Path and query as they came; null for a tunnel. */
+  readonly path: string | null;
+  /** Name of the client. */
+  readonly client: string;
+}
+
+/** The first route that the request falls under, or null. */
+export function matchRoute(routes: readonly Route[], ask: RouteAsk): Route | null {
+  for (const route of routes) if (isMatch(route.match, ask)) return route;
+  return null;
+}
+
+function isMatch(match: RouteMatch, ask: RouteAsk): boolean {
+  const { target } = ask;
+  return (
+    admits(match.sites, target.site) &&
+    admits(match.ports, target.port) &&
+    admits(match.methods, ask.method) &&
+    admits(match.clients, ask.client) &&
+    (match.hosts.length === 0 || hostMatchers(match).some((matches) => matches(target.host))) &&
+    (match.paths.length === 0 || hasPrefix(match.paths, ask.path))
+  );
+}
+
+function admits<Value>(allowed: readonly Value[], value: Value): boolean {
+  return allowed.length === 0 || allowed.includes(value);
+}
+
+function hasPrefix(prefixes: readonly string[], path: string | null): boolean {
+  return path !== null && prefixes.some((prefix) => path.startsWith(prefix));
+}
+
+/** Compiled when a route is first asked; routes are immutable and go with their runtime. */
+const matchersOf = new WeakMap<RouteMatch, readonly HostMatcher[]>();
+
+function hostMatchers(match: RouteMatch): readonly HostMatcher[] {
+  let matchers = matchersOf.get(match);
+  if (matchers === undefined) {
+    // A pattern that doesn't compile was refused with the configuration; here it matches nothing.
+    matchers = match.hosts.map((pattern) => compileHostPattern(pattern) ?? (() => false));
+    matchersOf.set(match, matchers);
+  }
+  return matchers;
 }

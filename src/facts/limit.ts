@@ -1,0 +1,49 @@
+/**
+ * Rates as the generic cell rate algorithm keeps them (GCRA): one number per limit, the time at which it would be
+ * whole again. No clock, no counters to sweep; the shared store does the same arithmetic.
+ */
+
+/** So many in so much time, and how many of them at once. */
+export interface Rate {
+  readonly count: number;
+  readonly perMs: number;
+  /** Most at once after a pause; `count` unless said otherwise. */
+  readonly burst: number;
+}
+
+const RATE =
+  /^([1-9][0-9]{0,8}) ?\/ ?([1-9][0-9]{0,5})?(ms|s|sec|second|m|min|minute|h|hour|d|day)s?(?: burst ([1-9][0-9]{0,8}))?$/;
+
+const unitMs: Readonly<Record<string, number>> = {
+  ...{ ms: 1, s: 1000, sec: 1000, second: 1000, m: 60_000, min: 60_000, minute: 60_000 },
+  ...{ h: 3_600_000, hour: 3_600_000, d: 86_400_000, day: 86_400_000 },
+};
+
+/** Reads `600/min`, `100/10m`, `300/hour`, `50/s burst 10`. Null for anything else. */
+export function parseRate(text: string): Rate | null {
+  const match = RATE.exec(text.trim());
+  const unit = unitMs[match?.[3] ?? ''];
+  if (match === null || unit === undefined) return null;
+  const count = Number(match[1]);
+  const perMs = Number(match[2] ?? 1) * unit;
+  return { count, perMs, burst: match[4] === undefined ? count : Number(match[4]) };
+}
+
+export type Taken =
+  /** `fullAtMs` replaces the kept number. */
+  | { readonly kind: 'taken'; readonly fullAtMs: number }
+  | { readonly kind: 'limited'; readonly retryAfterMs: number };
+
+/**
+ * Takes one from the rate at `nowMs`. `fullAtMs` is what the last take gave, 0 or any time in the past at first.
+ * A refusal changes nothing, so that asking too often doesn't prolong the wait.
+ */
+export function takeOne(rate: Rate, fullAtMs: number, nowMs: number): Taken {
+  const stepMs = rate.perMs / rate.count;
+  const base = Math.max(fullAtMs, nowMs);
+  const waitMs = base + stepMs - nowMs - rate.burst * stepMs;
+  // Sums of fractions drift by less than this; a whole burst must not fail for its last one.
+  return waitMs > 1e-6
+    ? { kind: 'limited', retryAfterMs: Math.ceil(waitMs) }
+    : { kind: 'taken', fullAtMs: base + stepMs };
+}
