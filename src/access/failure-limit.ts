@@ -1,32 +1,33 @@
 /** Failed logins by source address: ten at once, then one in six seconds, before any work is done for another. */
-import type { Clock } from '../core/clock.js';
 import { takeOne } from '../facts/limit.js';
 import type { Rate } from '../facts/limit.js';
 import { formatAddress, parseAddress } from '../protocol/address.js';
 
-const rate: Rate = { count: 10, perMs: 60_000, burst: 10 };
+const rate: Rate = { count: 10, perMs: 60_000 };
 const MOST_ADDRESSES = 10_000;
 
-/** Counts failures; a refusal by this limit counts as none. */
+/** Counts failures. A try that is turned away unseen counts as none, so that waiting always helps. */
 export class FailureLimit {
   private readonly fullAtMs = new Map<string, number>();
 
-  constructor(private readonly clock: Clock) {}
+  /** How many addresses are remembered. */
+  get size(): number {
+    return this.fullAtMs.size;
+  }
 
   /** Whether another try from this address must not even be looked at. Changes nothing. */
-  isLimited(remoteAddress: string): boolean {
+  isLimited(remoteAddress: string, nowMs: number): boolean {
     if (this.fullAtMs.size === 0) return false;
     const fullAtMs = this.fullAtMs.get(keyOf(remoteAddress));
-    return fullAtMs !== undefined && takeOne(rate, fullAtMs, this.clock.nowMs()).kind === 'limited';
+    return fullAtMs !== undefined && takeOne(rate, fullAtMs, nowMs).kind === 'limited';
   }
 
   /** One more failure from this address. */
-  count(remoteAddress: string): void {
+  count(remoteAddress: string, nowMs: number): void {
     const key = keyOf(remoteAddress);
-    const nowMs = this.clock.nowMs();
-    const taken = takeOne(rate, this.fullAtMs.get(key) ?? 0, nowMs);
+    const taken = takeOne(rate, this.fullAtMs.get(key) ?? nowMs, nowMs);
     if (taken.kind === 'limited') return;
-    if (this.fullAtMs.size >= MOST_ADDRESSES) this.makeRoom(nowMs);
+    if (this.fullAtMs.size >= MOST_ADDRESSES && !this.fullAtMs.has(key)) this.makeRoom(nowMs);
     this.fullAtMs.set(key, taken.fullAtMs);
   }
 

@@ -31,7 +31,7 @@ function mostOf(client: Client, kind: Held): number | null {
 }
 
 /** Counts what clients do against their limits, in this process. */
-export class RateLimiter {
+export class RateLimits {
   private readonly usages = new Map<string, Usage>();
 
   /** Asks for one more. Nothing is allocated for a client without the limits in question. */

@@ -7,8 +7,8 @@
 export interface Rate {
   readonly count: number;
   readonly perMs: number;
-  /** Most at once after a pause; `count` unless said otherwise. */
-  readonly burst: number;
+  /** Most at once after a pause; `count` where not given. */
+  readonly burst?: number;
 }
 
 const RATE =
@@ -26,7 +26,7 @@ export function parseRate(text: string): Rate | null {
   if (match === null || unit === undefined) return null;
   const count = Number(match[1]);
   const perMs = Number(match[2] ?? 1) * unit;
-  return { count, perMs, burst: match[4] === undefined ? count : Number(match[4]) };
+  return match[4] === undefined ? { count, perMs } : { count, perMs, burst: Number(match[4]) };
 }
 
 export type Taken =
@@ -41,7 +41,7 @@ export type Taken =
 export function takeOne(rate: Rate, fullAtMs: number, nowMs: number): Taken {
   const stepMs = rate.perMs / rate.count;
   const base = Math.max(fullAtMs, nowMs);
-  const waitMs = base + stepMs - nowMs - rate.burst * stepMs;
+  const waitMs = base + stepMs - nowMs - (rate.burst ?? rate.count) * stepMs;
   // Sums of fractions drift by less than this; a whole burst must not fail for its last one.
   return waitMs > 1e-6
     ? { kind: 'limited', retryAfterMs: Math.ceil(waitMs) }

@@ -3,7 +3,7 @@
  * entry or not. Decided on the canonical target only, so that no spelling makes a difference.
  */
 import type { Failure } from '../core/errors.js';
-import { cidrContains, parseAddress, parseCidr } from './address.js';
+import { cidrContains, formatAddress, parseAddress, parseCidr } from './address.js';
 import type { Address, Cidr } from './address.js';
 import { classOfAddress, isLoopbackName } from './address-class.js';
 import type { AddressClass } from './address-class.js';
@@ -31,19 +31,24 @@ export interface OwnAddresses {
 }
 
 /**
- * Reads an entry of `targets.allow`: `10.1.2.3`, `10.0.0.0/8`, `10.1.2.3:8000`, `::1`, `[::1]:8000`, `fd00::/8`,
- * `intranet.internal`, `localhost:3000`. Null for anything else.
+ * Reads an entry of `targets.allow`: `10.1.2.3`, `10.0.0.0/8`, `::1`, `fd00::/8`, each also with a port
+ * (`10.1.2.3:8000`, `[::1]:8000`, `[fd00::/8]:8000`), and `intranet.internal`, `localhost:3000`. Null for anything else,
+ * odd spellings of addresses included: an exception should be read as it is written.
  */
 export function parseAllowEntry(text: string): AllowEntry | null {
-  const cidr = parseCidr(text);
-  if (cidr !== null) return { kind: 'range', cidr, port: null };
+  const whole = parseCidr(text);
+  if (whole !== null) return { kind: 'range', cidr: whole, port: null };
   const match = /^(.*?)(?::([1-9][0-9]{0,4}))?$/.exec(text);
   const port = match?.[2] === undefined ? null : Number(match[2]);
-  const result = readHost(Buffer.from(match?.[1] ?? '', 'utf8').toString('latin1'));
-  if (result.kind === 'malformed' || (port !== null && port > 65_535)) return null;
-  const { host } = result.facts;
-  const address = parseCidr(host);
-  return address === null ? { kind: 'name', host, port } : { kind: 'range', cidr: address, port };
+  if (port !== null && port > 65_535) return null;
+  const place = match?.[1] ?? '';
+  const cidr = parseCidr(place.replace(/^\[(.*)\]$/, '$1'));
+  if (cidr !== null) return { kind: 'range', cidr, port };
+  const result = readHost(Buffer.from(place, 'utf8').toString('latin1'));
+  if (result.kind === 'malformed') return null;
+  const { host, addressClass } = result.facts;
+  const isName = addressClass === 'name' || addressClass === 'special_name';
+  return isName ? { kind: 'name', host, port } : null;
 }
 
 const classNouns: Readonly<Record<AddressClass, string>> = {
@@ -90,11 +95,14 @@ export function checkResolvedAddress(
   own: OwnAddresses,
 ): Failure | null {
   const address = parseAddress(resolved);
-  const addressClass = address === null ? 'reserved' : classOfAddress(address);
-  if (own.ports.has(target.port) && isOwnHost(resolved, addressClass, own)) return loop(target.hostPort);
+  if (address === null) return refusal(target.hostPort, 'reserved');
+  const { port, hostPort } = target;
+  const canonical = formatAddress(address);
+  const addressClass = classOfAddress(address);
+  if (own.ports.has(port) && isOwnHost(canonical, addressClass, own)) return loop(hostPort);
   if (isOpen(addressClass)) return null;
-  const allowed = isAllowed(resolved, target.port, policy) || isAllowed(target.host, target.port, policy);
-  return allowed ? null : refusal(target.hostPort, addressClass);
+  const isExcepted = isAllowed(canonical, port, policy) || isAllowed(target.host, port, policy);
+  return isExcepted ? null : refusal(hostPort, addressClass);
 }
 
 function isOwnHost(host: string, addressClass: AddressClass, own: OwnAddresses): boolean {

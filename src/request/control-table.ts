@@ -15,9 +15,6 @@ import {
   readTags,
 } from './control-values.js';
 
-/** What was asked, by key; the row's reader made the value. */
-export type Asked = Map<string, unknown>;
-
 /** One control. */
 export interface ControlRow {
   /** The header field; for `session` its usual name. */
@@ -27,7 +24,7 @@ export interface ControlRow {
   /** Null where the text is no such value. */
   read(this: void, text: string, maxSessionTtlMs: number): unknown;
   /** Whether the value asks for something that the gateway does not have yet. */
-  missing?(this: void, value: unknown): boolean;
+  isMissing?(this: void, value: unknown): boolean;
 }
 
 const DAY_MS = 86_400_000;
@@ -65,17 +62,17 @@ const rows: Readonly<Record<string, ControlRow>> = {
     field: 'X-Turnpike-Intercept',
     wants: 'on or off',
     read: readSwitch,
-    missing: (value) => value === true,
+    isMissing: (value) => value === true,
   },
   explain: { field: 'X-Turnpike-Explain', wants: 'on or off', read: readSwitch },
-  policy: { field: 'X-Turnpike-Policy', wants: 'the name of a policy', read: readName, missing: always },
+  policy: { field: 'X-Turnpike-Policy', wants: 'the name of a policy', read: readName, isMissing: always },
   feedback: {
     field: 'X-Turnpike-Feedback',
     wants: 'a request id and a verdict with a semicolon between',
     read: (text) => (FEEDBACK.test(text) ? text : null),
-    missing: always,
+    isMissing: always,
   },
-  token: { field: 'X-Gatekeeper-Token', wants: 'a token', read: opaque, missing: always },
+  token: { field: 'X-Gatekeeper-Token', wants: 'a token', read: opaque, isMissing: always },
 };
 
 /** The rows by key. A map, so that no name of a client finds what objects inherit. */

@@ -5,17 +5,22 @@
  */
 import type { Failure } from '../core/errors.js';
 import type { Fields } from '../http1/fields.js';
-import type { Controls, ExitFilter } from './context.js';
+import type { Controls } from './context.js';
 import { controlTable } from './control-table.js';
-import type { Asked } from './control-table.js';
 import type { NativeUsername } from './dialects/dialect.js';
 
-/** Defaults of a listener and a client; what is missing is left to the route. */
+/** What requests of a listener or a client are taken to say when they say nothing; null and missing: not preset. */
 export interface ControlDefaults {
   readonly session?: string | null;
-  readonly sessionMode?: 'soft' | 'hard' | null;
-  readonly sessionTtlMs?: number | null;
-  readonly filter?: Partial<ExitFilter>;
+  readonly mode?: 'soft' | 'hard' | null;
+  readonly ttlMs?: number | null;
+  readonly pool?: string | null;
+  readonly country?: string | null;
+  readonly city?: string | null;
+  readonly asn?: number | null;
+  /** Empty: not preset. */
+  readonly tags?: readonly string[];
+  readonly upstream?: string | null;
   readonly retries?: number | null;
   readonly timeoutMs?: number | null;
   readonly detect?: boolean | null;
@@ -39,14 +44,23 @@ export interface ControlsInput {
   readonly maxSessionTtlMs?: number;
 }
 
+/** What was asked, by key; the reader in the table made the value. */
+type Asked = Map<string, unknown>;
+
+/** One thing that was said: its key, its value, and by what name people know it. */
+interface Said {
+  readonly key: string;
+  readonly value: string;
+  readonly where: string;
+}
+
 const PREFIX = 'x-turnpike-';
 const TOKEN_FIELD = 'x-gatekeeper-token';
+/** Speaks to gateways, not about the request: read by the listener, consumed like the others. */
+const LOOP_FIELD = 'x-turnpike-loop';
 const DAY_MS = 86_400_000;
-const noFilter: ExitFilter = { pool: null, country: null, city: null, asn: null, tags: [], upstream: null };
-const nothingAsked: ControlsResult = {
-  kind: 'controls',
-  controls: { session: null, filter: noFilter, retries: null, timeoutMs: null, detect: true, explain: false },
-};
+const noTags: readonly string[] = [];
+const nothingAsked: Asked = new Map();
 
 /** Whether a field (name in lower case) speaks to the gateway and never travels on. */
 export function isControlField(lowerName: string, sessionHeader: string): boolean {
@@ -55,108 +69,97 @@ export function isControlField(lowerName: string, sessionHeader: string): boolea
 
 /** Weighs header fields, username and defaults. Refuses what is repeated, unknown, out of bounds or not there yet. */
 export function readControls(input: ControlsInput): ControlsResult {
+  let asked = nothingAsked;
+  const failure = askByFields(input, () => (asked = new Map<string, unknown>()));
+  if (failure !== null) return { kind: 'refused', failure };
+  const { username } = input;
+  if (username !== null && username.params.size > 0) {
+    const byName: Asked = new Map();
+    const nameFailure = askByUsername(byName, username, input);
+    if (nameFailure !== null) return { kind: 'refused', failure: nameFailure };
+    asked = new Map([...byName, ...asked]);
+  }
+  return { kind: 'controls', controls: weigh(asked, input) };
+}
+
+/** Reads all control fields; `begin` makes the map for the first, so that a request without any costs none. */
+function askByFields(input: ControlsInput, begin: () => Asked): Failure | null {
   const { fields, sessionHeader } = input;
   let asked: Asked | null = null;
   for (let i = 0; i < fields.length; i++) {
     const name = fields.lowerNameAt(i);
-    if (!isControlField(name, sessionHeader)) continue;
-    asked ??= new Map();
-    const failure = askByField(asked, name, { input, value: fields.valueAt(i) });
-    if (failure !== null) return { kind: 'refused', failure };
-  }
-  if (input.username !== null && input.username.params.size > 0) {
-    asked ??= new Map();
-    const failure = askByUsername(asked, input.username, input);
-    if (failure !== null) return { kind: 'refused', failure };
-  }
-  if (asked === null && isEmpty(input.defaults)) return nothingAsked;
-  return { kind: 'controls', controls: weigh(asked ?? new Map<string, unknown>(), input) };
-}
-
-function isEmpty(defaults: ControlDefaults): boolean {
-  for (const _key in defaults) return false;
-  return true;
-}
-
-function refusal(code: 'bad_request' | 'not_implemented', detail: string): Failure {
-  return { code, detail };
-}
-
-function askByField(
-  asked: Asked,
-  lowerName: string,
-  { input, value }: { input: ControlsInput; value: string },
-): Failure | null {
-  const key = lowerName === input.sessionHeader ? 'session' : keyOfField(lowerName);
-  if (key === null) {
-    const known = [...controlTable.values()].map((row) => row.field).join(', ');
-    return refusal('bad_request', `${shortName(lowerName)} is not a field of this gateway. Known: ${known}.`);
-  }
-  if (asked.has(key)) return refusal('bad_request', `${shortName(lowerName)} is there twice.`);
-  return ask(asked, key, { value, where: shortName(lowerName), input });
-}
-
-function askByUsername(asked: Asked, username: NativeUsername, input: ControlsInput): Failure | null {
-  const byName: Asked = new Map();
-  for (const [key, value] of username.params) {
-    const failure = ask(byName, key, { value, where: `${key} in the proxy username`, input });
+    if (!isControlField(name, sessionHeader) || name === LOOP_FIELD) continue;
+    asked ??= begin();
+    const where = shortened(fields.nameAt(i));
+    const key = name === sessionHeader ? 'session' : keyByField.get(name);
+    if (key === undefined) return refusal(`${where} is not a field of this gateway. ${KNOWN_FIELDS}`);
+    if (asked.has(key)) return refusal(`${where} is there twice.`);
+    const failure = ask(asked, { key, value: fields.valueAt(i), where }, input);
     if (failure !== null) return failure;
-    if (!asked.has(key)) asked.set(key, byName.get(key));
   }
   return null;
 }
 
-function ask(
-  asked: Asked,
-  key: string,
-  { value, where, input }: { value: string; where: string; input: ControlsInput },
-): Failure | null {
+function askByUsername(asked: Asked, username: NativeUsername, input: ControlsInput): Failure | null {
+  for (const [key, value] of username.params) {
+    const failure = ask(asked, { key, value, where: `The parameter ${key} of the proxy username` }, input);
+    if (failure !== null) return failure;
+  }
+  return null;
+}
+
+function ask(asked: Asked, { key, value, where }: Said, input: ControlsInput): Failure | null {
   const row = controlTable.get(key);
-  if (row === undefined) return refusal('bad_request', `${where} is not known.`);
+  if (row === undefined) return refusal(`${shortened(where)} is not known.`);
   const read = row.read(value, input.maxSessionTtlMs ?? DAY_MS);
-  if (read === null) return refusal('bad_request', `${where} must be ${row.wants}.`);
-  if (row.missing?.(read) === true) {
-    return refusal('not_implemented', `${where} asks for something that this gateway does not have yet.`);
+  if (read === null) return refusal(`${where} must be ${row.wants}.`);
+  if (row.isMissing?.(read) === true) {
+    return {
+      code: 'not_implemented',
+      detail: `${where} asks for something that this gateway does not have yet.`,
+    };
   }
   asked.set(key, read);
   return null;
 }
 
+/** The usual name of the session header is a control only where it is the one configured. */
 const keyByField: ReadonlyMap<string, string> = new Map(
-  [...controlTable].map(([key, row]) => [row.field.toLowerCase(), key]),
+  [...controlTable].filter(([key]) => key !== 'session').map(([key, row]) => [row.field.toLowerCase(), key]),
 );
 
-function keyOfField(lowerName: string): string | null {
-  return keyByField.get(lowerName) ?? null;
+const KNOWN_FIELDS = `Known are ${[...controlTable.values()].map((row) => row.field).join(', ')}.`;
+
+function refusal(detail: string): Failure {
+  return { code: 'bad_request', detail };
 }
 
 /** A name as it can stand in an answer. */
-function shortName(lowerName: string): string {
-  return lowerName.length <= 64 ? lowerName : `${lowerName.slice(0, 64)}…`;
+function shortened(name: string): string {
+  return name.length <= 64 ? name : `${name.slice(0, 64)}…`;
 }
 
 function weigh(asked: Asked, input: ControlsInput): Controls {
   const { defaults } = input;
-  const pick = <Value>(key: string, fallback: Value | null | undefined): Value | null =>
-    (asked.get(key) as Value | undefined) ?? fallback ?? null;
+  const pick = <Value>(key: string, preset: Value | null | undefined): Value | null =>
+    (asked.get(key) as Value | undefined) ?? preset ?? null;
   const id = pick('session', defaults.session);
-  const filter = defaults.filter;
   return {
     session:
       id === null
         ? null
         : {
             id,
-            mode: pick('mode', defaults.sessionMode) ?? 'soft',
-            ttlMs: pick('ttl', defaults.sessionTtlMs) ?? input.sessionTtlMs,
+            mode: pick('mode', defaults.mode) ?? 'soft',
+            ttlMs: pick('ttl', defaults.ttlMs) ?? input.sessionTtlMs,
           },
     filter: {
-      pool: pick('pool', filter?.pool),
-      country: pick('country', filter?.country),
-      city: pick('city', filter?.city),
-      asn: pick('asn', filter?.asn),
-      tags: pick('tags', filter?.tags) ?? noFilter.tags,
-      upstream: pick('upstream', filter?.upstream),
+      pool: pick('pool', defaults.pool),
+      country: pick('country', defaults.country),
+      city: pick('city', defaults.city),
+      asn: pick('asn', defaults.asn),
+      tags: pick('tags', defaults.tags) ?? noTags,
+      upstream: pick('upstream', defaults.upstream),
     },
     retries: pick('retries', defaults.retries),
     timeoutMs: pick('timeout', defaults.timeoutMs),
@@ -165,9 +168,22 @@ function weigh(asked: Asked, input: ControlsInput): Controls {
   };
 }
 
-/** The defaults of a listener before those of the client. */
+/** The defaults of a listener before those of the client, one by one: a port for one tab is the closer wish. */
 export function mergeDefaults(listener: ControlDefaults, client: ControlDefaults): ControlDefaults {
-  if (isEmpty(listener)) return client;
-  if (isEmpty(client)) return listener;
-  return { ...client, ...listener, filter: { ...client.filter, ...listener.filter } };
+  const tags = listener.tags ?? noTags;
+  return {
+    session: listener.session ?? client.session ?? null,
+    mode: listener.mode ?? client.mode ?? null,
+    ttlMs: listener.ttlMs ?? client.ttlMs ?? null,
+    pool: listener.pool ?? client.pool ?? null,
+    country: listener.country ?? client.country ?? null,
+    city: listener.city ?? client.city ?? null,
+    asn: listener.asn ?? client.asn ?? null,
+    tags: tags.length > 0 ? tags : (client.tags ?? noTags),
+    upstream: listener.upstream ?? client.upstream ?? null,
+    retries: listener.retries ?? client.retries ?? null,
+    timeoutMs: listener.timeoutMs ?? client.timeoutMs ?? null,
+    detect: listener.detect ?? client.detect ?? null,
+    explain: listener.explain ?? client.explain ?? null,
+  };
 }
