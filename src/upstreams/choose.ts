@@ -1,6 +1,40 @@
 /**
  * From facts to an exit: one synchronous function. It looks, picks and says why; it changes nothing but the cursor.
  */
+import type { Random } from '../core/random.js';
+import { pickByHash } from './hash.js';
+import type { LedgerView, MemberList, Pool } from './pool.js';
+import { strategies } from './strategies.js';
+import type { Candidates, Cursors } from './strategies.js';
+import type { Upstream } from './upstream.js';
+
+/** Which exits may serve, as the request says it (`request/context.ts` has the same and the pool). Null and empty: no wish. */
+export interface ExitFilter {
+  readonly country: string | null;
+  readonly city: string | null;
+  readonly asn: number | null;
+  /** The exit must have all of them. */
+  readonly tags: readonly string[];
+  /** Id of the one exit that may serve. */
+  readonly upstream: string | null;
+}
+
+/** Everything that choosing an exit goes by. */
+export interface Ask {
+  readonly pool: Pool;
+  readonly view: LedgerView;
+  readonly cursors: Cursors;
+  readonly nowMs: number;
+  readonly random: Random;
+  readonly site: string;
+  readonly filter: ExitFilter;
+  /** Ids of exits that this exchange has tried. */
+  readonly avoid: ReadonlySet<string>;
+  /** Id of the exit to which the session is pinned. */
+  readonly pinned: string | null;
+  /** Key of a session that has no pin yet: its first exit comes by hash. */
+  readonly sessionKey: string | null;
+}
 
 /** What came of choosing. */
 export type Choice =
@@ -12,3 +46,123 @@ export type Choice =
     }
   /** Nothing may be used now; `retryAfterMs` until the first exit is back, null when none ever will be by itself. */
   | { readonly kind: 'none'; readonly retryAfterMs: number | null; readonly reason: string };
+
+/** When a slot may be free again: nobody knows, so the shortest wait that makes sense. */
+const SLOT_WAIT_MS = 1000;
+/** How many exits are looked at to say why none was found and when one will be back. */
+const LOOK_AT = 256;
+
+/** Lazily: which exits of the pool may serve this request. */
+class Eligible implements Candidates {
+  readonly slots: Uint32Array;
+  readonly #isPlain: boolean;
+
+  constructor(
+    private readonly ask: Ask,
+    readonly list: MemberList,
+  ) {
+    this.slots = ask.pool.slots;
+    const { filter } = ask;
+    this.#isPlain =
+      filter.country === null && filter.city === null && filter.asn === null && filter.tags.length === 0;
+  }
+
+  isEligible(index: number): boolean {
+    const { ask } = this;
+    const upstream = ask.pool.upstreams[index];
+    if (upstream === undefined || (!this.#isPlain && !matches(upstream, ask.filter))) return false;
+    if (ask.avoid.size > 0 && ask.avoid.has(upstream.id)) return false;
+    const slot = this.slots[index] ?? 0;
+    return ask.view.inFlight(slot) < ask.pool.slotsPerExit && ask.view.isUsable(slot, ask.site, ask.nowMs);
+  }
+}
+
+/**
+ * Chooses an exit: the named one; else the one the session is pinned to; else, for a session without a pin, the one
+ * its key hashes to; else what the pool's strategy says. An exit that was tried, is set aside, is full or doesn't
+ * match the filter is never chosen. Under 10 µs at 10,000 exits, as long as most of them may be used.
+ */
+export function choose(ask: Ask): Choice {
+  const { pool, filter } = ask;
+  if (pool.upstreams.length === 0) return { kind: 'none', retryAfterMs: null, reason: 'empty pool' };
+  const list = shortestList(pool, filter);
+  if (list === null) return noMatch;
+  const eligible = new Eligible(ask, list);
+  if (filter.upstream !== null) return chooseNamed(ask, eligible, filter.upstream);
+  const pinned = ask.pinned === null ? undefined : pool.indexById.get(ask.pinned);
+  if (pinned !== undefined && eligible.isEligible(pinned)) {
+    return { kind: 'exit', index: pinned, why: 'pinned' };
+  }
+  if (ask.pinned === null && ask.sessionKey !== null) {
+    const index = pickByHash(pool.ring, ask.sessionKey, (candidate) => eligible.isEligible(candidate));
+    return index < 0 ? explainNone(ask, list.members) : { kind: 'exit', index, why: 'session_hash' };
+  }
+  const index = strategies[pool.strategy](eligible, ask);
+  return index < 0 ? explainNone(ask, list.members) : { kind: 'exit', index, why: 'strategy' };
+}
+
+const noMatch: Choice = { kind: 'none', retryAfterMs: null, reason: 'no exit matches the filter' };
+
+function chooseNamed(ask: Ask, eligible: Eligible, id: string): Choice {
+  const index = ask.pool.indexById.get(id);
+  if (index === undefined) return noMatch;
+  if (eligible.isEligible(index)) {
+    return { kind: 'exit', index, why: ask.pinned === id ? 'pinned' : 'named' };
+  }
+  return explainNone(ask, Uint32Array.of(index));
+}
+
+/** The shortest list that holds every exit the filter can match; null where the filter names what no exit has. */
+function shortestList(pool: Pool, filter: ExitFilter): MemberList | null {
+  let shortest = pool.all;
+  if (filter.country !== null) {
+    const list = pool.byCountry.get(filter.country.toLowerCase());
+    if (list === undefined) return null;
+    shortest = list;
+  }
+  for (const tag of filter.tags) {
+    const list = pool.byTag.get(tag);
+    if (list === undefined) return null;
+    if (list.members.length < shortest.members.length) shortest = list;
+  }
+  return shortest;
+}
+
+function matches(upstream: Upstream, filter: ExitFilter): boolean {
+  if (filter.country !== null && upstream.country !== filter.country.toLowerCase()) return false;
+  if (filter.city !== null && upstream.city !== filter.city.toLowerCase()) return false;
+  if (filter.asn !== null && upstream.asn !== filter.asn) return false;
+  return filter.tags.every((tag) => upstream.tags.includes(tag));
+}
+
+/** Why nothing may be used, and when something will be: from all exits, or from 256 spread over a big pool. */
+function explainNone(ask: Ask, members: Uint32Array): Choice {
+  const { pool, view, nowMs, site } = ask;
+  const stride = Math.max(1, Math.floor(members.length / LOOK_AT));
+  const seen = { tried: 0, out: 0, full: 0 };
+  let earliestMs = Infinity;
+  for (let position = 0; position < members.length; position += stride) {
+    const index = members[position] ?? 0;
+    const upstream = pool.upstreams[index];
+    if (upstream === undefined || !matches(upstream, ask.filter)) continue;
+    const slot = pool.slots[index] ?? 0;
+    let backMs = Math.max(nowMs, view.usableAtMs(slot, site));
+    if (ask.avoid.has(upstream.id)) seen.tried++;
+    else if (!view.isUsable(slot, site, nowMs)) seen.out++;
+    else if (view.inFlight(slot) >= pool.slotsPerExit) {
+      seen.full++;
+      backMs = nowMs + SLOT_WAIT_MS;
+    }
+    earliestMs = Math.min(earliestMs, backMs);
+  }
+  if (seen.tried + seen.out + seen.full === 0) return noMatch;
+  const retryAfterMs = Number.isFinite(earliestMs) ? Math.ceil(earliestMs - nowMs) : null;
+  return { kind: 'none', retryAfterMs, reason: reasonOf(seen) };
+}
+
+function reasonOf(seen: { tried: number; out: number; full: number }): string {
+  if (seen.full > 0) return 'all slots are taken';
+  if (seen.out > 0)
+    return seen.tried > 0 ? 'every other matching exit is set aside' : 'all exits are set aside';
+  return 'every matching exit was tried';
+}

@@ -1,8 +1,19 @@
 /** A named set of upstreams with a strategy: an immutable snapshot, indexed when it is built. */
+import { buildHashRing } from './hash.js';
+import type { HashRing } from './hash.js';
 import type { Upstream } from './upstream.js';
 
 /** How a pool chooses among its exits. */
 export type StrategyName = 'round_robin' | 'random' | 'weighted_random' | 'least_used';
+
+/** Exits of a pool that have something in common, as positions in `upstreams`. */
+export interface MemberList {
+  /** Names the list among all lists of all pools: the key of its round-robin cursor. */
+  readonly key: string;
+  readonly members: Uint32Array;
+  /** Running sum of the members' weights: `cumulative[i]` is that of the members up to and with i. */
+  readonly cumulative: Float64Array;
+}
 
 /** A snapshot of a pool. `slots[i]` is the number under which the ledger knows `upstreams[i]`. */
 export interface Pool {
@@ -14,6 +25,11 @@ export interface Pool {
   readonly indexById: ReadonlyMap<string, number>;
   /** Most exchanges at once through one exit of this pool; Infinity for none. */
   readonly slotsPerExit: number;
+  /** All exits. */
+  readonly all: MemberList;
+  readonly byCountry: ReadonlyMap<string, MemberList>;
+  readonly byTag: ReadonlyMap<string, MemberList>;
+  readonly ring: HashRing;
 }
 
 /** What choosing may know of the ledger. Slots are the ledger's numbers, see {@link Pool.slots}. */
@@ -23,4 +39,77 @@ export interface LedgerView {
   isUsable(slot: number, site: string, nowMs: number): boolean;
   /** Monotonic time at which the exit may be used again for this site; `nowMs` or less when it may now. */
   usableAtMs(slot: number, site: string): number;
+}
+
+/** What a pool is made of. */
+export interface PoolSpec {
+  readonly name: string;
+  readonly strategy: StrategyName;
+  readonly slotsPerExit: number;
+  readonly upstreams: readonly Upstream[];
+}
+
+/**
+ * Builds the snapshot of a pool.
+ * @param spec an upstream that is named twice (same id) is taken once, where it stands first
+ * @param intern gives an upstream its slot in the ledger
+ */
+export function buildPool(spec: PoolSpec, intern: (upstream: Upstream) => number): Pool {
+  const upstreams: Upstream[] = [];
+  const indexById = new Map<string, number>();
+  for (const upstream of spec.upstreams) {
+    if (indexById.has(upstream.id)) continue;
+    indexById.set(upstream.id, upstreams.length);
+    upstreams.push(upstream);
+  }
+  const everyIndex = upstreams.map((_, index) => index);
+  const memberList = (label: string, members: readonly number[]): MemberList =>
+    buildMemberList(`${spec.name}\n${label}`, members, upstreams);
+  return {
+    name: spec.name,
+    strategy: spec.strategy,
+    upstreams,
+    slots: Uint32Array.from(upstreams, intern),
+    indexById,
+    slotsPerExit: spec.slotsPerExit,
+    all: memberList('all', everyIndex),
+    byCountry: groupBy(upstreams, (upstream) => (upstream.country === null ? [] : [upstream.country]), {
+      memberList,
+      label: 'country',
+    }),
+    byTag: groupBy(upstreams, (upstream) => upstream.tags, { memberList, label: 'tag' }),
+    ring: buildHashRing(upstreams),
+  };
+}
+
+function buildMemberList(
+  key: string,
+  members: readonly number[],
+  upstreams: readonly Upstream[],
+): MemberList {
+  const cumulative = new Float64Array(members.length);
+  let sum = 0;
+  members.forEach((index, position) => {
+    sum += upstreams[index]?.weight ?? 0;
+    cumulative[position] = sum;
+  });
+  return { key, members: Uint32Array.from(members), cumulative };
+}
+
+function groupBy(
+  upstreams: readonly Upstream[],
+  namesOf: (upstream: Upstream) => readonly string[],
+  make: { label: string; memberList: (label: string, members: readonly number[]) => MemberList },
+): ReadonlyMap<string, MemberList> {
+  const groups = new Map<string, number[]>();
+  upstreams.forEach((upstream, index) => {
+    for (const name of new Set(namesOf(upstream))) {
+      const group = groups.get(name);
+      if (group === undefined) groups.set(name, [index]);
+      else group.push(index);
+    }
+  });
+  const lists = new Map<string, MemberList>();
+  for (const [name, members] of groups) lists.set(name, make.memberList(`${make.label}=${name}`, members));
+  return lists;
 }

@@ -1,7 +1,14 @@
 /**
  * One way out: protocol, host, port and the identity of its login. Two logins on one endpoint are two upstreams.
+ *
+ * URL: `http|https` `://` [ user [ `:` password ] `@` ] host [ `:` port ] [ `/` ]
+ * Parsed by hand, since `new URL` re-encodes logins. The login ends at the *last* `@`, the user at the first `:`,
+ * and both are percent-decoded once. No reason of a refusal repeats a byte of the text: it may be a password.
  */
-import type { Secret } from '../core/secret.js';
+import { hash } from 'node:crypto';
+import { domainToASCII } from 'node:url';
+import ipaddr from 'ipaddr.js';
+import { Secret } from '../core/secret.js';
 
 /** How an upstream is spoken to. */
 export type UpstreamProtocol = 'http' | 'https' | 'socks4' | 'socks4a' | 'socks5' | 'socks5h' | 'direct';
@@ -33,4 +40,213 @@ export interface Upstream {
   readonly turnpike: boolean;
   /** For `https`: PEM of an extra CA, and whether the certificate is checked. */
   readonly tls: { readonly ca: string | null; readonly verify: boolean };
+}
+
+/** What a list or a config entry says about an upstream beside its URL. */
+export interface UpstreamOptions {
+  readonly weight?: number;
+  readonly tags?: readonly string[];
+  readonly country?: string | null;
+  readonly city?: string | null;
+  readonly asn?: number | null;
+  readonly turnpike?: boolean;
+  readonly tls?: { readonly ca?: string | null; readonly verify?: boolean };
+}
+
+export type ParsedUpstream =
+  | { readonly kind: 'upstream'; readonly upstream: Upstream }
+  /** `reason` is a sentence for people and never holds any part of the text that was parsed. */
+  | { readonly kind: 'bad'; readonly reason: string };
+
+/** Host, port and decoded login, before they become an {@link Upstream}. */
+export interface Endpoint {
+  readonly protocol: 'http' | 'https';
+  readonly host: string;
+  readonly port: number;
+  readonly login: { readonly username: string; readonly password: string } | null;
+}
+
+type Part<T> = { readonly kind: 'ok'; readonly value: T } | { readonly kind: 'bad'; readonly reason: string };
+
+const DEFAULT_PORTS = { http: 80, https: 443 } as const;
+const NOT_YET = new Set(['socks', 'socks4', 'socks4a', 'socks5', 'socks5h']);
+const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
+const ID_CHARS = 12;
+
+/**
+ * Reads an upstream URL.
+ * @returns the upstream, or why it can't be one; SOCKS and `direct` are known and refused in this version.
+ */
+export function parseUpstreamUrl(text: string, options: UpstreamOptions = {}): ParsedUpstream {
+  const separator = text.indexOf('://');
+  if (separator < 0) return bad('an upstream URL begins with http:// or https://');
+  const protocol = text.slice(0, separator).toLowerCase();
+  if (NOT_YET.has(protocol)) return bad('SOCKS upstreams are not supported in this version');
+  if (protocol === 'direct') return bad('direct:// is not supported in this version');
+  if (protocol !== 'http' && protocol !== 'https') {
+    return bad('the protocol of an upstream is http or https');
+  }
+  return parseAuthority(text.slice(separator + 3), protocol, options);
+}
+
+/** Reads `user:password@host:port`, what follows the `://` of a URL. */
+export function parseAuthority(
+  text: string,
+  protocol: 'http' | 'https',
+  options: UpstreamOptions = {},
+): ParsedUpstream {
+  const at = text.lastIndexOf('@');
+  const address = parseAddress(text.slice(at + 1), DEFAULT_PORTS[protocol]);
+  if (address.kind === 'bad') return address;
+  if (at < 0) return makeUpstream({ protocol, ...address.value, login: null }, options);
+  const login = decodeLogin(text.slice(0, at));
+  if (login.kind === 'bad') return login;
+  return makeUpstream({ protocol, ...address.value, login: login.value }, options);
+}
+
+/**
+ * Makes an upstream of parts that are already decoded.
+ * @param endpoint host as {@link parseAddress} gives it; the login is checked here.
+ */
+export function makeUpstream(endpoint: Endpoint, options: UpstreamOptions = {}): ParsedUpstream {
+  const { protocol, host, port } = endpoint;
+  const loginFault = faultOfLogin(endpoint.login);
+  if (loginFault !== null) return bad(loginFault);
+  const weight = options.weight ?? 1;
+  if (!(weight > 0 && Number.isFinite(weight))) return bad('the weight of an upstream is a number above 0');
+  const login = endpoint.login && {
+    username: endpoint.login.username,
+    password: new Secret(endpoint.login.password),
+  };
+  const upstream: Upstream = {
+    id: upstreamId(endpoint),
+    protocol,
+    host,
+    port,
+    login,
+    label: `${protocol}://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    weight,
+    country: options.country?.toLowerCase() ?? null,
+    city: options.city?.toLowerCase() ?? null,
+    asn: options.asn ?? null,
+    tags: options.tags ?? [],
+    turnpike: options.turnpike ?? false,
+    tls: { ca: options.tls?.ca ?? null, verify: options.tls?.verify ?? true },
+  };
+  return { kind: 'upstream', upstream };
+}
+
+/**
+ * Reads `host[:port]`, with one trailing slash allowed.
+ * @param defaultPort the port when none is given; null when one must be.
+ */
+export function parseAddress(
+  text: string,
+  defaultPort: number | null,
+): Part<{ readonly host: string; readonly port: number }> {
+  const address = text.endsWith('/') ? text.slice(0, -1) : text;
+  const bracket = address.startsWith('[') ? address.indexOf(']') : -1;
+  if (address.startsWith('[') && bracket < 0) return bad('the bracket of the IPv6 address is not closed');
+  const colon = address.indexOf(':', bracket + 1);
+  const hostText = colon < 0 ? address : address.slice(0, colon);
+  const host = bracket >= 0 ? parseIpv6(hostText) : parseHost(hostText);
+  if (host.kind === 'bad') return host;
+  if (colon < 0) {
+    if (defaultPort === null) return bad('the port is missing');
+    return { kind: 'ok', value: { host: host.value, port: defaultPort } };
+  }
+  const portText = address.slice(colon + 1);
+  const port = /^[0-9]{1,5}$/.test(portText) ? Number(portText) : 0;
+  if (port < 1 || port > 65535) {
+    return bad(
+      portText.includes(':')
+        ? 'an IPv6 address stands in brackets, and a port is a number from 1 to 65535'
+        : 'the port is a number from 1 to 65535, and nothing may follow it',
+    );
+  }
+  return { kind: 'ok', value: { host: host.value, port } };
+}
+
+function parseIpv6(text: string): Part<string> {
+  const inner = text.slice(1, -1);
+  if (!text.endsWith(']') || inner.includes('%') || !ipaddr.IPv6.isValid(inner)) {
+    return bad('the address in brackets is not an IPv6 address');
+  }
+  return { kind: 'ok', value: ipaddr.IPv6.parse(inner).toString() };
+}
+
+function parseHost(text: string): Part<string> {
+  const ascii = isPlainHost(text) ? text.toLowerCase() : domainToASCII(text);
+  const host = ascii.endsWith('.') ? ascii.slice(0, -1) : ascii;
+  if (host === '') return bad('the host is missing or not a host name');
+  if (!isPlainHost(host) || host.length > 253 || host.split('.').includes('')) {
+    return bad('the host is not a host name or address');
+  }
+  const isNumeric = /^(?:[0-9]+|0x[0-9a-f]*)$/.test(host.slice(host.lastIndexOf('.') + 1));
+  if (isNumeric && !ipaddr.IPv4.isValidFourPartDecimal(host)) {
+    return bad('the host is not a whole IPv4 address (four decimal parts)');
+  }
+  return { kind: 'ok', value: host };
+}
+
+function isPlainHost(text: string): boolean {
+  return /^[A-Za-z0-9._-]+$/.test(text);
+}
+
+function decodeLogin(userinfo: string): Part<{ username: string; password: string }> {
+  const colon = userinfo.indexOf(':');
+  const username = percentDecode(colon < 0 ? userinfo : userinfo.slice(0, colon));
+  if (username === null) {
+    return bad(
+      'the user name holds a % that is not the start of a percent-encoded UTF-8 byte; write it as %25',
+    );
+  }
+  const password = percentDecode(colon < 0 ? '' : userinfo.slice(colon + 1));
+  if (password === null) {
+    return bad(
+      'the password holds a % that is not the start of a percent-encoded UTF-8 byte; write it as %25',
+    );
+  }
+  return { kind: 'ok', value: { username, password } };
+}
+
+/** What makes a login impossible to send in Basic (RFC 7617, section 2), or null. */
+function faultOfLogin(login: Endpoint['login']): string | null {
+  if (login === null) return null;
+  if (login.username.includes(':')) return 'a user name can not hold a colon';
+  if (hasControl(login.username)) return 'the user name holds a control character';
+  if (hasControl(login.password)) return 'the password holds a control character';
+  return null;
+}
+
+function hasControl(text: string): boolean {
+  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
+  return /[\u0000-\u001f\u007f]/.test(text);
+}
+
+function percentDecode(text: string): string | null {
+  if (!text.includes('%')) return text;
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
+}
+
+/** 60 bits of SHA-256 in base32: at a million exits two fall together once in two million lists. */
+function upstreamId(endpoint: Endpoint): string {
+  const login = endpoint.login === null ? 'none' : `user\n${endpoint.login.username}`;
+  const identity = `${endpoint.protocol}\n${endpoint.host}\n${endpoint.port}\n${login}`;
+  const digest = hash('sha256', identity, 'buffer');
+  let id = 'u-';
+  for (let i = 0; i < ID_CHARS; i++) {
+    const bit = i * 5;
+    const pair = digest.readUInt16BE(bit >> 3);
+    id += BASE32.charAt((pair >> (11 - (bit & 7))) & 31);
+  }
+  return id;
+}
+
+function bad(reason: string): { readonly kind: 'bad'; readonly reason: string } {
+  return { kind: 'bad', reason };
 }

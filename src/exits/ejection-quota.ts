@@ -1,0 +1,69 @@
+/**
+ * How much of each pool is set aside, so that automatic bans never empty one: at most a share of its exits,
+ * always at least one. An exit that is half-open still counts, until its trial has brought it back.
+ */
+import type { Pool } from '../upstreams/pool.js';
+
+interface PoolCount {
+  readonly name: string;
+  readonly max: number;
+  /** Exits out altogether. */
+  out: number;
+  /** Exits banned for one site, by site. */
+  readonly bySite: Map<string, number>;
+}
+
+/** Counts per pool. The ledger says who is in which pool, and tells of every change. */
+export class EjectionQuota {
+  #pools: PoolCount[] = [];
+  /** Pools of a slot: most exits are in one pool, so the list holds a number and only the odd one an array. */
+  #poolsOf: (readonly PoolCount[] | undefined)[] = [];
+
+  /** Takes over which exits are in which pool; all counts begin at 0. */
+  apply(pools: Iterable<Pool>, maxShare: number): void {
+    this.#pools = [];
+    this.#poolsOf = [];
+    for (const pool of pools) {
+      const max = Math.max(1, Math.floor(pool.slots.length * maxShare));
+      const count: PoolCount = { name: pool.name, max, out: 0, bySite: new Map() };
+      const alone = [count];
+      this.#pools.push(count);
+      for (const slot of pool.slots) {
+        const before = this.#poolsOf[slot];
+        this.#poolsOf[slot] = before === undefined ? alone : [...before, count];
+      }
+    }
+  }
+
+  /** Whether this slot is in any pool. */
+  isMember(slot: number): boolean {
+    return this.#poolsOf[slot] !== undefined;
+  }
+
+  /** The first pool of this exit in which no further one may be set aside; null when it may go. */
+  fullPool(slot: number, site: string | null): string | null {
+    for (const pool of this.#poolsOf[slot] ?? []) {
+      const banned = site === null ? 0 : (pool.bySite.get(site) ?? 0);
+      if (pool.out + banned >= pool.max) return pool.name;
+    }
+    return null;
+  }
+
+  /** Counts an exit that goes out (1) or comes back (−1), for a site or altogether (null). */
+  change(slot: number, site: string | null, by: 1 | -1): void {
+    for (const pool of this.#poolsOf[slot] ?? []) {
+      if (site === null) {
+        pool.out += by;
+        continue;
+      }
+      const count = (pool.bySite.get(site) ?? 0) + by;
+      if (count > 0) pool.bySite.set(site, count);
+      else pool.bySite.delete(site);
+    }
+  }
+
+  /** Exits set aside per pool, for admin and tests. */
+  counts(): { pool: string; max: number; out: number }[] {
+    return this.#pools.map(({ name, max, out }) => ({ pool: name, max, out }));
+  }
+}

@@ -1,0 +1,131 @@
+/**
+ * What is held against exits for single sites: a sparse overlay, bounded. Nearly all exits have no entry at all.
+ */
+import { CLEAR, noBan } from '../facts/ban.js';
+import type { BanState } from '../facts/ban.js';
+
+/** An exit at a site. */
+export interface SiteRecord {
+  readonly ban: BanState;
+  /** Suspect answers within the window that began at `suspectMs`. */
+  readonly suspects: number;
+  readonly suspectMs: number;
+}
+
+/** An exit of which nothing is known at a site. */
+export const noRecord: SiteRecord = { ban: noBan, suspects: 0, suspectMs: -Infinity };
+
+/** Told when an exit goes out for a site (1), or comes back or is forgotten (−1). */
+export type OnAside = (slot: number, site: string, by: 1 | -1) => void;
+
+/** Entries looked at for each new one when the overlay is full. */
+const SWEEP_STEPS = 16;
+
+/** Map of slot to map of site to record. */
+export class SiteBans {
+  readonly #bySlot = new Map<number, Map<string, SiteRecord>>();
+  #sweep: MapIterator<[number, Map<string, SiteRecord>]>;
+  #size = 0;
+
+  /**
+   * @param maxEntries most records held; the stalest of a few goes when there are more
+   * @param forgetMs a record is stale when nothing happened for this long after its ban ended
+   */
+  constructor(
+    private readonly maxEntries: number,
+    private readonly forgetMs: () => number,
+    private readonly onAside: OnAside,
+  ) {
+    this.#sweep = this.#bySlot.entries();
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  get(slot: number, site: string): SiteRecord | undefined {
+    return this.#bySlot.get(slot)?.get(site);
+  }
+
+  has(slot: number): boolean {
+    return this.#bySlot.has(slot);
+  }
+
+  /** Records of one exit. */
+  of(slot: number): Iterable<[string, SiteRecord]> {
+    return this.#bySlot.get(slot) ?? [];
+  }
+
+  /** Everything, as slot, site and record. */
+  *all(): Generator<[number, string, SiteRecord]> {
+    for (const [slot, sites] of this.#bySlot) {
+      for (const [site, record] of sites) yield [slot, site, record];
+    }
+  }
+
+  /** Puts a record in place; one that says nothing is dropped. */
+  set(slot: number, site: string, record: SiteRecord, nowMs: number): void {
+    const before = this.get(slot, site);
+    if (record.ban.strikes === 0 && record.ban.untilMs === CLEAR && record.suspects === 0) {
+      if (before !== undefined) this.delete(slot, site);
+      return;
+    }
+    if (before === undefined && this.#size >= this.maxEntries) this.#makeRoom(nowMs);
+    let sites = this.#bySlot.get(slot);
+    if (sites === undefined) this.#bySlot.set(slot, (sites = new Map()));
+    sites.set(site, record);
+    if (before === undefined) this.#size++;
+    this.#tell(slot, site, { before, after: record });
+  }
+
+  delete(slot: number, site: string): void {
+    const sites = this.#bySlot.get(slot);
+    const before = sites?.get(site);
+    if (sites === undefined || before === undefined) return;
+    sites.delete(site);
+    this.#size--;
+    if (sites.size === 0) this.#bySlot.delete(slot);
+    this.#tell(slot, site, { before, after: undefined });
+  }
+
+  /** Drops every stale record. */
+  sweep(nowMs: number): void {
+    for (const [slot, sites] of this.#bySlot) this.#sweepSlot(slot, sites, nowMs);
+  }
+
+  #tell(
+    slot: number,
+    site: string,
+    change: { before: SiteRecord | undefined; after: SiteRecord | undefined },
+  ): void {
+    const was = change.before !== undefined && change.before.ban.untilMs !== CLEAR;
+    const is = change.after !== undefined && change.after.ban.untilMs !== CLEAR;
+    if (was !== is) this.onAside(slot, site, is ? 1 : -1);
+  }
+
+  #makeRoom(nowMs: number): void {
+    const wanted = this.#size - 1;
+    let last: [number, Map<string, SiteRecord>] | null = null;
+    for (let step = 0; step < SWEEP_STEPS && this.#size > wanted; step++) {
+      const next = this.#sweep.next();
+      if (next.done === true) {
+        this.#sweep = this.#bySlot.entries();
+        continue;
+      }
+      last = next.value;
+      this.#sweepSlot(last[0], last[1], nowMs);
+    }
+    if (this.#size <= wanted) return;
+    last ??= this.#bySlot.entries().next().value ?? null;
+    const oldest = last?.[1].keys().next().value;
+    if (last !== null && oldest !== undefined) this.delete(last[0], oldest);
+  }
+
+  #sweepSlot(slot: number, sites: Map<string, SiteRecord>, nowMs: number): void {
+    for (const [site, record] of sites) {
+      const { ban, suspectMs } = record;
+      const sinceMs = Math.max(ban.untilMs, ban.changedMs, suspectMs);
+      if (nowMs > sinceMs + this.forgetMs()) this.delete(slot, site);
+    }
+  }
+}

@@ -1,0 +1,101 @@
+/** The shared facts of a gateway that shares with nobody: pins in a map of this process. */
+import type { Clock } from '../core/clock.js';
+import type { Pin, Pins } from './ports.js';
+
+interface Entry {
+  pin: Pin;
+  dueMs: number;
+  /** When the entry last went to the young end of the map. */
+  movedMs: number;
+}
+
+const DEFAULT_MAX_ENTRIES = 1_000_000;
+/** Entries looked at for each write, so that those that ran out go even if nobody asks for them. */
+const SWEEP_STEPS = 2;
+
+/** Pins in memory: bounded, the longest unused dropped first, times sliding. */
+export class MemoryPins implements Pins {
+  readonly #clock: Clock;
+  readonly #maxEntries: number;
+  readonly #entries = new Map<string, Entry>();
+  #sweep: MapIterator<[string, Entry]>;
+
+  /** @param maxEntries most sessions that are remembered at once */
+  constructor(clock: Clock, maxEntries: number = DEFAULT_MAX_ENTRIES) {
+    this.#clock = clock;
+    this.#maxEntries = Math.max(1, maxEntries);
+    this.#sweep = this.#entries.entries();
+  }
+
+  /** How many pins are held, those that ran out and were not yet swept among them. */
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  async find(key: string, ttlMs: number): Promise<Pin | null> {
+    const entry = this.#live(key);
+    if (entry === null) return null;
+    this.#refresh(key, entry, ttlMs);
+    return entry.pin;
+  }
+
+  async bind(key: string, exit: string, ttlMs: number): Promise<Pin> {
+    const entry = this.#live(key);
+    if (entry === null) return this.#insert(key, { exit, generation: 1 }, ttlMs);
+    this.#refresh(key, entry, ttlMs);
+    return entry.pin;
+  }
+
+  async move(key: string, from: Pin, move: { readonly exit: string; readonly ttlMs: number }): Promise<Pin> {
+    const entry = this.#live(key);
+    const next = { exit: move.exit, generation: from.generation + 1 };
+    if (entry === null) return this.#insert(key, next, move.ttlMs);
+    if (entry.pin.exit === from.exit && entry.pin.generation === from.generation) entry.pin = next;
+    this.#refresh(key, entry, move.ttlMs);
+    return entry.pin;
+  }
+
+  async drop(key: string): Promise<void> {
+    this.#entries.delete(key);
+  }
+
+  #live(key: string): Entry | null {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return null;
+    if (this.#clock.nowMs() < entry.dueMs) return entry;
+    this.#entries.delete(key);
+    return null;
+  }
+
+  #insert(key: string, pin: Pin, ttlMs: number): Pin {
+    const nowMs = this.#clock.nowMs();
+    this.#sweepSome(nowMs);
+    if (this.#entries.size >= this.#maxEntries) {
+      const oldest = this.#entries.keys().next();
+      if (oldest.done !== true) this.#entries.delete(oldest.value);
+    }
+    this.#entries.set(key, { pin, dueMs: nowMs + ttlMs, movedMs: nowMs });
+    return pin;
+  }
+
+  /** Extends the time; moves the entry to the young end only now and then, since each move costs the map a hole. */
+  #refresh(key: string, entry: Entry, ttlMs: number): void {
+    const nowMs = this.#clock.nowMs();
+    entry.dueMs = nowMs + ttlMs;
+    if (nowMs - entry.movedMs < ttlMs / 4) return;
+    entry.movedMs = nowMs;
+    this.#entries.delete(key);
+    this.#entries.set(key, entry);
+  }
+
+  #sweepSome(nowMs: number): void {
+    for (let step = 0; step < SWEEP_STEPS; step++) {
+      const next = this.#sweep.next();
+      if (next.done === true) {
+        this.#sweep = this.#entries.entries();
+        return;
+      }
+      if (next.value[1].dueMs <= nowMs) this.#entries.delete(next.value[0]);
+    }
+  }
+}
