@@ -1,0 +1,193 @@
+/**
+ * The composition root: makes every adapter once, hands each part what it needs, starts and stops them.
+ * The only place that knows all of them.
+ */
+import os from 'node:os';
+import { Clients } from './access/clients.js';
+import { RateLimits } from './access/rate-limit.js';
+import { createAdminServer, type AdminServer } from './admin/server.js';
+import type { Config } from './config/config.js';
+import { runtimeValuesOf, metricSites } from './config/runtime-values.js';
+import { systemClock, type Clock } from './core/clock.js';
+import type { Emit } from './core/events.js';
+import { systemRandom, type Random } from './core/random.js';
+import { TimerWheel } from './core/timer-wheel.js';
+import { countExits } from './exits/count-exits.js';
+import { Ledger } from './exits/ledger.js';
+import { loadPools } from './exits/load-pools.js';
+import { Listener, type ListenAt } from './gateway/listener.js';
+import { drainGateway } from './gateway/drain.js';
+import { ReplayBudget } from './gateway/replay-body.js';
+import type { GatewayServices, Rules } from './gateway/services.js';
+import { IdleConnections } from './open/idle-connections.js';
+import { TransportBudget } from './outcome/budget.js';
+import { parseAllowEntry, type OwnAddresses } from './protocol/target.js';
+import { MemoryPins } from './state/memory.js';
+import { createEmit, type Subscriber } from './telemetry/hub.js';
+import { createLog } from './telemetry/logger.js';
+import { createMetrics } from './telemetry/metrics.js';
+
+/** What a running gateway offers to the command line. */
+export interface App {
+  /** Listens; resolves with the addresses that it got. @throws when one can't be had. */
+  start(): Promise<Started>;
+  /** Drains and closes everything; resolves with what had to be cut. Idempotent. */
+  stop(reason: string): Promise<Stopped>;
+  /** Upstreams over all pools. */
+  readonly upstreamCount: number;
+}
+
+/** Where a gateway listens. */
+export interface Started {
+  readonly proxy: readonly ListenAt[];
+  readonly admin: ListenAt | null;
+}
+
+/** How a gateway ended. */
+export interface Stopped {
+  /** Answers and tunnels that were cut. */
+  readonly cut: number;
+}
+
+/** Parts that a test may replace. */
+export interface AppParts {
+  readonly clock?: Clock;
+  readonly random?: Random;
+  /** Hears every event beside log and metrics. */
+  readonly subscriber?: Subscriber;
+}
+
+/** Builds a gateway; nothing listens yet. @throws when a source of upstreams or the log file can't be read. */
+export async function buildApp(config: Config, parts: AppParts = {}): Promise<App> {
+  const clock = parts.clock ?? systemClock;
+  const log = createLog(config.log, clock);
+  const subscribers: Subscriber[] = [(event) => log.subscribe(event)];
+  if (parts.subscriber !== undefined) subscribers.push(parts.subscriber);
+  const emit = createEmit(subscribers);
+  const own = {
+    ports: new Set<number>(),
+    addresses: ownAddresses(),
+    names: new Set([os.hostname().toLowerCase()]),
+  };
+  const services = await buildServices(config, { clock, random: parts.random ?? systemRandom, emit, own });
+  const listeners = config.listeners.map(
+    (each) =>
+      new Listener(services, {
+        name: each.label,
+        client: each.client,
+        route: each.route,
+        controls: each.defaults,
+      }),
+  );
+  let state: 'starting' | 'ready' | 'draining' = 'starting';
+  const metrics = createMetrics({
+    sites: metricSites(config),
+    version: versionOf(),
+    gauges: {
+      exchangesOpen: () => listeners.reduce((sum, listener) => sum + listener.exchangeCount, 0),
+      tunnelsOpen: () => services.relays.size,
+      upstreamConnectionsIdle: () => services.opener.idle.size,
+      logLinesDropped: () => log.dropped(),
+      exits: () => countExits(services.rules().runtime.pools, services.ledger, clock.nowMs()),
+    },
+  });
+  subscribers.push((event) => metrics.subscribe(event));
+  const admin = createAdminServer({ metrics, readiness: () => ({ state }) });
+  const shutDown = async (): Promise<Stopped> => {
+    state = 'draining';
+    const { timeouts } = services.rules().runtime;
+    const cut = await drainGateway({ listeners, relays: services.relays, clock, timeouts });
+    services.opener.idle.dropWhere(() => true);
+    await admin.close();
+    emit({ type: 'note', level: 'info', what: 'stopped', detail: { cut } });
+    await log.close();
+    return { cut };
+  };
+  let stopping: Promise<Stopped> | null = null;
+  return {
+    upstreamCount: [...services.rules().runtime.pools.values()].reduce(
+      (sum, pool) => sum + pool.upstreams.length,
+      0,
+    ),
+    start: async () => {
+      const started = await listenAll(config, { listeners, admin, own });
+      state = 'ready';
+      return started;
+    },
+    stop: (reason) => {
+      if (stopping === null) emit({ type: 'note', level: 'info', what: 'stopping', detail: { reason } });
+      stopping ??= shutDown();
+      return stopping;
+    },
+  };
+}
+
+interface Basics {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly emit: Emit;
+  readonly own: OwnAddresses;
+}
+
+async function buildServices(config: Config, basics: Basics): Promise<GatewayServices> {
+  const { clock, random, emit, own } = basics;
+  const wheel = new TimerWheel(clock);
+  const values = runtimeValuesOf(config);
+  const ledger = new Ledger(values.bans, random);
+  const { pools, problems } = await loadPools(config.pools, (upstream) => ledger.intern(upstream));
+  for (const problem of problems)
+    emit({ type: 'note', level: 'warn', what: 'bad_upstream', detail: { ...problem } });
+  ledger.applyPools(pools.values(), clock.nowMs());
+  const rules: Rules = {
+    runtime: { ...values, pools },
+    clients: new Clients(config.clients, { anonymousAllowed: true }),
+    targets: { allow: config.allowedTargets.map(parseAllowEntry).filter((entry) => entry !== null) },
+  };
+  const limits = (): Rules['runtime']['limits'] => rules.runtime.limits;
+  const idle = new IdleConnections(wheel, () => ({
+    idleMs: rules.runtime.timeouts.upstreamIdleMs,
+    perKey: limits().idlePerExit,
+    total: limits().idleTotal,
+  }));
+  return {
+    clock,
+    wheel,
+    random,
+    emit,
+    own,
+    ledger,
+    gatewayId: random.hex(4),
+    rules: () => rules,
+    pins: new MemoryPins(clock),
+    rateLimits: new RateLimits(),
+    opener: { wheel, idle, headLimits: limits, emit },
+    transportBudget: new TransportBudget(values.retry.transportRatio, values.retry.transportFloorPerS),
+    replayBudget: new ReplayBudget(() => limits().replayTotalBytes),
+    relays: new Set(),
+  };
+}
+
+async function listenAll(
+  config: Config,
+  parts: { listeners: readonly Listener[]; admin: AdminServer; own: OwnAddresses & { ports: Set<number> } },
+): Promise<Started> {
+  const proxy: ListenAt[] = [];
+  for (const [index, listener] of parts.listeners.entries()) {
+    const at = config.listeners[index]?.at;
+    if (at === undefined) continue;
+    const got = await listener.listen(at);
+    parts.own.ports.add(got.port);
+    proxy.push(got);
+  }
+  const admin = config.admin === null ? null : await parts.admin.listen(config.admin);
+  if (admin !== null) parts.own.ports.add(admin.port);
+  return { proxy, admin };
+}
+
+function ownAddresses(): Set<string> {
+  const addresses = new Set<string>();
+  for (const list of Object.values(os.networkInterfaces())) {
+    for (const { address } of list ?? []) addresses.add(address);
+  }
+  return addresses;
+}

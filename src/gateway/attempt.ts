@@ -1,0 +1,209 @@
+/**
+ * The one loop: choose an exit, try, judge, decide; deliver, try elsewhere, or say what was wrong.
+ * Plain requests, tunnels and (later) intercepted requests all go through here; how one try is made is the carrier's.
+ */
+import type { Failure } from '../core/errors.js';
+import type { ExchangeEnded } from '../core/events.js';
+import { Fields } from '../http1/fields.js';
+import { Abandonment } from '../open/dial.js';
+import { classify, type Verdict } from '../outcome/classify.js';
+import type { AttemptFacts } from '../outcome/facts.js';
+import { decideRetry, type RetryDecision } from '../outcome/retry.js';
+import type { ClientExchange } from './exchange.js';
+import { pickExit, type Exit } from './pick-exit.js';
+import { recordTry, settleSuspects } from './record.js';
+import { appendMaking, refuse } from './respond.js';
+import type { GatewayServices } from './services.js';
+import { SessionPin } from './session-pin.js';
+import type { Trace } from './trace.js';
+import type { Ask } from './understand.js';
+
+/** How a delivered answer ended, with the bytes that went through. */
+export interface Delivery {
+  readonly end: ExchangeEnded['end'];
+  readonly bytes?: { readonly in: number; readonly out: number };
+}
+
+/** What one try brought, not yet shown to the client. */
+export interface Try {
+  readonly facts: AttemptFacts;
+  /** Dial, TLS and handshake; 0 on a kept connection. */
+  readonly openMs: number;
+  /** Gives the answer to the client, with these fields added. Resolves when the exchange is over. */
+  deliver(extra: Fields): Promise<Delivery>;
+  /** Nobody will see this answer. */
+  discard(): void;
+}
+
+/** Makes tries: `forward.ts` for plain requests, `tunnel.ts` for CONNECT. */
+export interface Carrier {
+  /** One try through one exit, in at most `remainingMs`. Never rejects. */
+  attempt(
+    exit: Exit,
+    tryOptions: { readonly abandonment: Abandonment; readonly remainingMs: number },
+  ): Promise<Try>;
+  /** Whether the request can be sent again from byte 0. */
+  isReplayable(): boolean;
+}
+
+/** One exchange on its way. */
+export interface Job {
+  readonly exchange: ClientExchange;
+  readonly ask: Ask;
+  readonly trace: Trace;
+  readonly carrier: Carrier;
+}
+
+/** What the loop remembers from try to try. */
+interface Course {
+  readonly deadlineMs: number;
+  readonly retriesAllowed: number;
+  readonly avoid: Set<string>;
+  readonly abandonment: Abandonment;
+  readonly pin: SessionPin | null;
+  /** The exit to be tried once more, of a session that must not move for one fault. */
+  again: Exit | null;
+  previousSuspectStatus: number | null;
+  /** Exits whose answers looked like a block by their status alone. */
+  readonly suspects: Exit[];
+}
+
+/** Serves one request to its end. Never rejects for anything the network does. */
+export async function runAttempts(services: GatewayServices, job: Job): Promise<void> {
+  const course = begin(services, job);
+  for (;;) {
+    const picked = course.again ?? (await pickExit(services, job, course));
+    if (course.abandonment.isAbandoned) {
+      job.trace.verdict = 'client_gone';
+      job.trace.finish(services.emit, services.clock.nowMs(), 'client_gone');
+      return;
+    }
+    if (picked.kind === 'none') {
+      refuse(services, job.exchange, job.trace, picked.failure);
+      return;
+    }
+    const isOver = await tryOnce(services, job, course, picked);
+    if (isOver) return;
+  }
+}
+
+function begin(services: GatewayServices, job: Job): Course {
+  const { ask, exchange } = job;
+  const { controls } = ask.context;
+  const timeoutMs = Math.min(ask.route.timeoutMs, controls.timeoutMs ?? Infinity);
+  const abandonment = new Abandonment();
+  exchange.onGone = () => abandonment.abandon();
+  services.transportBudget.request(exchange.startedMs);
+  return {
+    deadlineMs: exchange.startedMs + timeoutMs,
+    retriesAllowed: Math.min(ask.route.retries, controls.retries ?? Infinity),
+    avoid: new Set(),
+    abandonment,
+    pin: controls.session === null ? null : new SessionPin(services, ask.context.client, controls.session),
+    again: null,
+    previousSuspectStatus: null,
+    suspects: [],
+  };
+}
+
+/** One turn of the loop; true when the exchange is over. */
+async function tryOnce(services: GatewayServices, job: Job, course: Course, exit: Exit): Promise<boolean> {
+  const { ask, trace, carrier } = job;
+  trace.attempts++;
+  trace.pool = exit.pool.name;
+  trace.upstream = exit.upstream;
+  const startedMs = services.clock.nowMs();
+  const { site } = ask.context.target;
+  services.ledger.begin(exit.slot, site, startedMs);
+  const remainingMs = course.deadlineMs - startedMs;
+  const made = await carrier.attempt(exit, { abandonment: course.abandonment, remainingMs });
+  const nowMs = services.clock.nowMs();
+  trace.openMs = made.openMs;
+  const verdict = classify(made.facts, {
+    statuses: ask.route.statuses,
+    detect: ask.context.controls.detect,
+    upstreamHasLogin: exit.upstream.login !== null,
+  });
+  trace.verdict = verdict.name;
+  const isRetried = exit.upstream.id === course.again?.upstream.id;
+  const decision = decide(services, job, course, { verdict, made, nowMs, isRetried });
+  const isAnswered = made.facts.kind === 'answer' && !made.facts.refusedTunnel;
+  const isSetAside = recordTry(services, job, exit, {
+    verdict,
+    decision,
+    isAnswered,
+    tookMs: nowMs - startedMs,
+  });
+  const suspectStatus = statusOfSuspect(verdict, made.facts);
+  if (suspectStatus !== null) course.suspects.push(exit);
+  if (decision.kind === 'retry') {
+    made.discard();
+    services.ledger.end(exit.slot, site, nowMs);
+    course.previousSuspectStatus = suspectStatus ?? course.previousSuspectStatus;
+    goOn(course, exit, decision.where === 'same' && !isSetAside);
+    return false;
+  }
+  const isPageOwn = decision.kind === 'deliver' && decision.isPageOwn;
+  settleSuspects(services, job, course.suspects, { verdict, isPageOwn, exit });
+  if (decision.kind === 'deliver') await deliver(services, job, made);
+  else fail(services, job, made, decision.failure);
+  services.ledger.end(exit.slot, site, services.clock.nowMs());
+  return true;
+}
+
+function decide(
+  services: GatewayServices,
+  job: Job,
+  course: Course,
+  now: { verdict: Verdict; made: Try; nowMs: number; isRetried: boolean },
+): RetryDecision {
+  const { facts } = now.made;
+  return decideRetry({
+    verdict: now.verdict,
+    method: job.ask.context.method,
+    retryUnsafe: job.ask.route.retryUnsafe,
+    requestSent: facts.kind === 'tunnel' ? false : facts.requestSent,
+    bodyReplayable: job.carrier.isReplayable(),
+    attemptsMade: job.trace.attempts,
+    retriesAllowed: course.retriesAllowed,
+    committed: job.exchange.isCommitted,
+    remainingMs: course.deadlineMs - now.nowMs,
+    transportBudget: services.transportBudget.allows(now.nowMs),
+    session: job.ask.context.controls.session,
+    triedSameExit: now.isRetried,
+    previousSuspectStatus: course.previousSuspectStatus,
+    status: facts.kind === 'answer' ? facts.status : null,
+  });
+}
+
+function goOn(course: Course, exit: Exit, isSame: boolean): void {
+  course.again = isSame ? exit : null;
+  if (!isSame) course.avoid.add(exit.upstream.id);
+}
+
+function statusOfSuspect(verdict: Verdict, facts: AttemptFacts): number | null {
+  return verdict.name === 'suspect' && facts.kind === 'answer' ? facts.status : null;
+}
+
+async function deliver(services: GatewayServices, job: Job, made: Try): Promise<void> {
+  const { trace, ask } = job;
+  const extra = Fields.empty();
+  appendMaking(extra, trace, ask.route.expose, ask.context.controls.explain);
+  const delivery = await made.deliver(extra);
+  trace.finish(services.emit, services.clock.nowMs(), delivery.end, delivery.bytes);
+}
+
+function fail(services: GatewayServices, job: Job, made: Try, failure: Failure): void {
+  made.discard();
+  const { exchange, trace } = job;
+  if (trace.verdict === 'client_gone') trace.finish(services.emit, services.clock.nowMs(), 'client_gone');
+  else refuse(services, exchange, trace, bodyFailure(exchange) ?? failure);
+}
+
+/** A body that the client itself cut or garbled is the client's fault, whatever it looked like further on. */
+function bodyFailure(exchange: ClientExchange): Failure | null {
+  const fault = exchange.bodyFault;
+  if (fault === null || fault.kind === 'gone' || fault.kind === 'closed') return null;
+  if (fault.kind === 'timeout') return { code: 'request_timeout', detail: fault.detail };
+  return { code: fault.kind === 'too_large' ? 'body_too_large' : 'bad_request', detail: fault.detail };
+}

@@ -1,0 +1,223 @@
+/**
+ * A client's connection, HTTP/1.1 in the server's role: reads one request after the other, hands each on as a
+ * `ClientExchange`, keeps order. Knows no upstream. Everything a client may send is bounded in size and time.
+ */
+import type { Deadline, TimerWheel } from '../core/timer-wheel.js';
+import type { Failure } from '../core/errors.js';
+import { requestFraming } from '../http1/body.js';
+import { Fields } from '../http1/fields.js';
+import { RequestHeadReader, type HeadFault, type RequestHead } from '../http1/head.js';
+import type { Wire, WireReader } from '../open/wire.js';
+import type { Limits, Timeouts } from '../routing/runtime.js';
+import { H1Exchange } from './h1-exchange.js';
+import type { ClientExchange, Origin } from './exchange.js';
+
+/** Bytes of later requests, or of a tunnel that does not stand yet, that are kept before the client is paused. */
+const EARLY_BYTES = 64 * 1024;
+/** How long a client that was told `close` may go on sending before the socket is closed on it. */
+const LINGER_MS = 2000;
+
+/** What a connection needs of the gateway. */
+export interface ConnectionHost {
+  readonly wheel: TimerWheel;
+  timeouts(): Timeouts;
+  limits(): Limits;
+  nowMs(): number;
+  isDraining(): boolean;
+  /** Serves one request; never throws. */
+  serve(exchange: ClientExchange): void;
+  /** Answers what never became a request, on an exchange without head. */
+  refuse(exchange: ClientExchange, failure: Failure): void;
+  onTlsHello(origin: Origin): void;
+  onClosed(connection: ClientConnection): void;
+}
+
+/** One connection. */
+export class ClientConnection implements WireReader {
+  private readonly heads: RequestHeadReader;
+  private readonly deadline: Deadline;
+  private exchange: H1Exchange | null = null;
+  private early: Buffer[] = [];
+  private earlyBytes = 0;
+  private state: 'head' | 'exchange' | 'lingering' | 'taken' | 'closed' = 'head';
+  private isServed = false;
+
+  constructor(
+    readonly wire: Wire,
+    readonly origin: Origin,
+    readonly host: ConnectionHost,
+  ) {
+    this.heads = new RequestHeadReader(host.limits());
+    this.deadline = host.wheel.arm(host.timeouts().clientHeaderMs, () => this.onDeadline());
+    wire.reader = this;
+  }
+
+  /** Whether no request is under way. */
+  get isIdle(): boolean {
+    return this.state === 'head' && !this.heads.started;
+  }
+
+  /** Whether nothing is owed to the client: no request under way, or its answer given. */
+  get isOver(): boolean {
+    return this.state !== 'exchange';
+  }
+
+  /** Refuses the connection before it has said anything. */
+  turnAway(failure: Failure): void {
+    this.deadline.cancel();
+    this.refuse(NO_HEAD, failure);
+  }
+
+  /** Closes at once if idle; otherwise after the answer under way. */
+  drain(): void {
+    if (this.isIdle) this.wire.end();
+    else this.exchange?.closeAfter();
+  }
+
+  bytes(chunk: Buffer): void {
+    if (this.state === 'head') this.readHead(chunk);
+    else if (this.state === 'exchange') this.readDuring(chunk);
+  }
+
+  ended(): void {
+    if (this.state === 'head' || this.state === 'lingering') this.wire.end();
+    else this.exchange?.onClientFin();
+  }
+
+  closed(): void {
+    const { exchange } = this;
+    this.state = this.state === 'taken' ? 'taken' : 'closed';
+    this.deadline.cancel();
+    this.exchange = null;
+    this.early = [];
+    exchange?.onClientGone();
+    this.host.onClosed(this);
+  }
+
+  /** Called by the exchange when its answer is whole. */
+  finished(mustClose: boolean): void {
+    this.exchange = null;
+    if (mustClose || this.wire.hasEnded) {
+      this.close();
+      return;
+    }
+    this.state = 'head';
+    this.deadline.restart(this.host.timeouts().clientIdleMs);
+    const early = this.takeEarly();
+    for (const chunk of early) this.bytes(chunk);
+    this.wire.resume();
+  }
+
+  /** Gives the wire away for good, paused. */
+  takeOver(): readonly Buffer[] {
+    this.state = 'taken';
+    this.deadline.cancel();
+    this.exchange = null;
+    this.wire.pause();
+    return this.takeEarly();
+  }
+
+  /** Starts to count the silence inside a body, or stops. */
+  watchBody(isWatched: boolean): void {
+    if (isWatched) this.deadline.restart(this.host.timeouts().bodyIdleMs);
+    else this.deadline.cancel();
+  }
+
+  private takeEarly(): Buffer[] {
+    const { early } = this;
+    this.early = [];
+    this.earlyBytes = 0;
+    return early;
+  }
+
+  private readHead(chunk: Buffer): void {
+    if (!this.heads.started && this.isServed) this.deadline.restart(this.host.timeouts().clientHeaderMs);
+    const step = this.heads.push(chunk);
+    if (step.kind === 'more') return;
+    if (step.kind === 'fault') {
+      this.onHeadFault(step.fault);
+      return;
+    }
+    this.heads.reset();
+    this.deadline.cancel();
+    this.isServed = true;
+    this.start(step.head, step.rest);
+  }
+
+  private start(head: RequestHead, rest: Buffer): void {
+    const result = head.method === 'CONNECT' ? NO_BODY : requestFraming(head);
+    if (result.kind === 'fault') {
+      this.onHeadFault(result.fault, head);
+      return;
+    }
+    const exchange = new H1Exchange(this, head, result.framing);
+    this.exchange = exchange;
+    this.state = 'exchange';
+    this.host.serve(exchange);
+    if (rest.length > 0) this.bytes(rest);
+  }
+
+  private readDuring(chunk: Buffer): void {
+    const rest = this.exchange?.takeBody(chunk) ?? chunk;
+    if (rest.length === 0) return;
+    if (this.state !== 'exchange') {
+      this.bytes(rest);
+      return;
+    }
+    this.early.push(rest);
+    this.earlyBytes += rest.length;
+    if (this.earlyBytes > EARLY_BYTES) this.wire.pause();
+  }
+
+  private onHeadFault(fault: HeadFault, head: RequestHead = NO_HEAD): void {
+    this.deadline.cancel();
+    if (fault.kind === 'tls_hello') {
+      this.host.onTlsHello(this.origin);
+      this.wire.destroy();
+      return;
+    }
+    this.refuse(head, failureOf(fault));
+  }
+
+  private refuse(head: RequestHead, failure: Failure): void {
+    const exchange = new H1Exchange(this, head, { kind: 'none' });
+    exchange.closeAfter();
+    this.exchange = exchange;
+    this.state = 'exchange';
+    this.host.refuse(exchange, failure);
+  }
+
+  private onDeadline(): void {
+    if (this.state === 'lingering') this.wire.destroy();
+    else if (this.state === 'exchange') this.exchange?.onBodySilent();
+    else if (this.heads.started) this.refuse(NO_HEAD, LATE_HEAD);
+    else this.close();
+  }
+
+  /** Reads on for a moment and drops it: a close with unread bytes would reset the answer away. */
+  private close(): void {
+    this.wire.end();
+    this.state = 'lingering';
+    this.early = [];
+    this.wire.resume();
+    this.deadline.restart(LINGER_MS);
+  }
+}
+
+const NO_HEAD: RequestHead = { method: '', target: '', minor: 1, fields: Fields.empty() };
+const LATE_HEAD: Failure = {
+  code: 'request_timeout',
+  detail: 'The head of the request did not arrive in time.',
+};
+const NO_BODY = { kind: 'framing', framing: { kind: 'none' } } as const;
+
+function failureOf(fault: HeadFault): Failure {
+  switch (fault.kind) {
+    case 'too_large':
+      return { code: 'header_too_large', detail: fault.detail };
+    case 'unsupported_coding':
+      return { code: 'not_implemented', detail: fault.detail };
+    default:
+      return { code: 'bad_request', detail: fault.detail };
+  }
+}

@@ -1,0 +1,209 @@
+/**
+ * Plain requests: rebuilds the head from its parsed parts, sends it through an exit, passes the answer on as it came.
+ * Field order and case are kept; what speaks to one hop only, and every control of ours, stays here.
+ */
+import { expectsContinue, upgradeOf } from '../http1/connection.js';
+import { Fields } from '../http1/fields.js';
+import { endToEnd } from '../http1/forwardable.js';
+import type { BodySource } from '../http1/stream.js';
+import type { Abandonment } from '../open/dial.js';
+import type { HopAnswer, HopRequest } from '../open/channel.js';
+import { openHop } from '../open/open.js';
+import type { Fault } from '../core/fault.js';
+import { isSafe } from '../outcome/retry.js';
+import { isControlField } from '../request/controls.js';
+import { runAttempts, type Carrier, type Delivery, type Try } from './attempt.js';
+import { ContinueWatch } from './continue-watch.js';
+import type { ClientExchange } from './exchange.js';
+import type { Exit } from './pick-exit.js';
+import { joinWires } from './join.js';
+import { ReplayBody } from './replay-body.js';
+import type { GatewayServices } from './services.js';
+import type { Trace } from './trace.js';
+import type { Ask } from './understand.js';
+
+/** Serves one plain request. */
+export async function serveForward(
+  services: GatewayServices,
+  exchange: ClientExchange,
+  ask: Ask,
+  trace: Trace,
+): Promise<void> {
+  trace.kind = 'forward';
+  exchange.isFinGone = ask.route.onClientFin === 'abort';
+  const { replayBytes } = ask.rules.runtime.limits;
+  const replay =
+    exchange.body === null ? null : new ReplayBody(exchange.body, replayBytes, services.replayBudget);
+  const carrier = new ForwardCarrier(services, { exchange, ask, trace, replay });
+  try {
+    await runAttempts(services, { exchange, ask, trace, carrier });
+  } finally {
+    replay?.close();
+  }
+}
+
+interface ForwardParts {
+  readonly exchange: ClientExchange;
+  readonly ask: Ask;
+  readonly trace: Trace;
+  readonly replay: ReplayBody | null;
+}
+
+class ForwardCarrier implements Carrier {
+  private readonly fields: Fields;
+  private readonly upgrade: string | null;
+  private readonly continueWatch: ContinueWatch | null;
+
+  constructor(
+    private readonly services: GatewayServices,
+    private readonly parts: ForwardParts,
+  ) {
+    const { exchange, ask } = parts;
+    this.upgrade = upgradeAsked(exchange);
+    this.fields = requestFields(exchange, ask, this.upgrade !== null);
+    this.continueWatch = expectsContinue(exchange.head) ? new ContinueWatch(services.wheel, exchange) : null;
+  }
+
+  isReplayable(): boolean {
+    return this.parts.replay?.isReplayable ?? true;
+  }
+
+  async attempt(exit: Exit, options: { abandonment: Abandonment; remainingMs: number }): Promise<Try> {
+    const { services } = this;
+    const { ask } = this.parts;
+    const { timeouts } = ask.rules.runtime;
+    const { remainingMs, abandonment } = options;
+    const startedMs = services.clock.nowMs();
+    const channel = await openHop(services.opener, exit.upstream, {
+      wheel: services.wheel,
+      dialMs: Math.min(timeouts.dialMs, remainingMs),
+      tlsMs: Math.min(timeouts.tlsMs, remainingMs),
+      abandonment,
+      idleKey: exit.idleKey,
+      isFresh: !isSafe(ask.context.method) || this.parts.replay !== null,
+    });
+    const openMs = services.clock.nowMs() - startedMs;
+    if (channel.kind === 'fault') return failedTry(channel, openMs);
+    const answer = await channel.send(this.request(), {
+      firstByteMs: Math.min(timeouts.firstByteMs, Math.max(remainingMs - openMs, 1)),
+      bodyIdleMs: timeouts.bodyIdleMs,
+      onInterim: (head) => this.onInterim(head.status, () => this.parts.exchange.interim(head)),
+    });
+    this.continueWatch?.stop();
+    if (answer.kind === 'fault') return failedTry(answer, channel.isReused ? 0 : openMs);
+    return this.answeredTry(answer, channel.isReused ? 0 : openMs);
+  }
+
+  private request(): HopRequest {
+    const { exchange, ask, replay } = this.parts;
+    const body: BodySource | null = replay?.open() ?? null;
+    this.continueWatch?.start();
+    return {
+      method: ask.context.method,
+      target: ask.context.target,
+      fields: this.fields,
+      framing: exchange.framing,
+      body,
+      upgrade: this.upgrade,
+      loopTrail: ask.loopTrail,
+    };
+  }
+
+  /** A 100 is passed on once and commits nothing; other interim answers wait for the verdict, that is: are dropped here. */
+  private onInterim(status: number, passOn: () => void): void {
+    if (status !== 100) passOn();
+    else if (this.continueWatch?.mayPass() === true) passOn();
+  }
+
+  private answeredTry(answer: HopAnswer, openMs: number): Try {
+    const { head } = answer;
+    return {
+      facts: {
+        kind: 'answer',
+        status: head.status,
+        fields: head.fields,
+        refusedTunnel: false,
+        requestSent: true,
+      },
+      openMs,
+      discard: () => {
+        answer.body.cancel();
+        answer.upgraded?.wire.destroy();
+      },
+      deliver: (extra) => this.deliver(answer, extra),
+    };
+  }
+
+  private deliver(answer: HopAnswer, extra: Fields): Promise<Delivery> {
+    const { exchange, trace, ask } = this.parts;
+    const { head } = answer;
+    const fields = endToEnd(head.fields, (name) => name.startsWith('x-turnpike-'));
+    for (const [name, value] of extra.pairs()) fields.append(name, value);
+    trace.answered(head.status, this.services.clock.nowMs());
+    if (answer.upgraded !== null) {
+      trace.kind = 'upgrade';
+      fields.append('Connection', 'Upgrade');
+      fields.append('Upgrade', head.fields.get('upgrade') ?? '');
+      return joinWires(this.services, ask, {
+        exchange,
+        head: { ...head, fields },
+        upgraded: answer.upgraded,
+      });
+    }
+    exchange.respond({ status: head.status, reason: head.reason, fields }, answer.framing);
+    return pass(answer.body, exchange);
+  }
+}
+
+/** Passes a body on to the client, no faster than it takes it; a cut body is never ended as if it were whole. */
+function pass(body: BodySource, exchange: ClientExchange): Promise<Delivery> {
+  return new Promise((resolve) => {
+    const bytes = (): { in: number; out: number } => ({ in: exchange.bytesIn, out: exchange.bytesOut });
+    exchange.onGone = () => {
+      body.cancel();
+      resolve({ end: 'client_gone', bytes: bytes() });
+    };
+    const goOn = (): void => body.resume();
+    body.pipe({
+      data: (chunk) => {
+        const isFlushed = exchange.write(chunk);
+        if (!isFlushed) exchange.whenFlushed(goOn);
+        return isFlushed;
+      },
+      end: (trailers) => {
+        const through = bytes();
+        exchange.end(trailers);
+        resolve({ end: 'complete', bytes: through });
+      },
+      fail: (fault) => {
+        exchange.abort();
+        resolve({ end: fault.kind === 'timeout' ? 'timeout' : 'upstream_cut', bytes: bytes() });
+      },
+    });
+    exchange.flush();
+  });
+}
+
+function failedTry(fault: Fault, openMs: number): Try {
+  return {
+    facts: fault,
+    openMs,
+    discard: () => undefined,
+    deliver: () => Promise.reject(new Error('a fault has nothing to deliver')),
+  };
+}
+
+/** Only websocket is passed on; other upgrades are served as the plain requests that they also are. */
+function upgradeAsked(exchange: ClientExchange): string | null {
+  const asked = upgradeOf(exchange.head);
+  return asked?.toLowerCase() === 'websocket' ? asked : null;
+}
+
+/** End-to-end fields with Host regenerated in its place and our controls consumed. */
+function requestFields(exchange: ClientExchange, ask: Ask, isUpgrade: boolean): Fields {
+  const { sessionHeader } = ask.rules.runtime;
+  const fields = endToEnd(exchange.head.fields, (name) => isControlField(name, sessionHeader));
+  fields.set('Host', ask.context.target.authority);
+  if (isUpgrade) fields.remove('content-length');
+  return fields;
+}

@@ -1,0 +1,106 @@
+/** What the gateway itself says to a client: error answers, and the fields that tell how an answer came about. */
+import { errorTable, type Failure } from '../core/errors.js';
+import { Fields } from '../http1/fields.js';
+import { proxyStatusField } from '../protocol/proxy-status.js';
+import type { Route } from '../routing/route.js';
+import type { ClientExchange } from './exchange.js';
+import type { GatewayServices } from './services.js';
+import type { Trace } from './trace.js';
+
+const REASONS: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  403: 'Forbidden',
+  407: 'Proxy Authentication Required',
+  408: 'Request Timeout',
+  413: 'Content Too Large',
+  421: 'Misdirected Request',
+  429: 'Too Many Requests',
+  431: 'Request Header Fields Too Large',
+  500: 'Internal Server Error',
+  501: 'Not Implemented',
+  502: 'Bad Gateway',
+  503: 'Service Unavailable',
+  504: 'Gateway Timeout',
+  508: 'Loop Detected',
+};
+
+/** Appends what an answer says of its making, as far as the route exposes it. */
+export function appendMaking(
+  fields: Fields,
+  trace: Trace,
+  expose: Route['expose'],
+  isExplained = false,
+): void {
+  if (expose === 'none') return;
+  fields.append('X-Turnpike-Request-Id', trace.requestId);
+  if (expose === 'id') return;
+  if (trace.upstream !== null) fields.append('X-Turnpike-Upstream', trace.upstream.id);
+  fields.append('X-Turnpike-Attempts', String(trace.attempts));
+  if (trace.session !== null)
+    fields.append('X-Turnpike-Session', `${trace.session};${trace.generation ?? 0}`);
+  fields.append('X-Turnpike-Verdict', trace.verdict);
+  if (isExplained)
+    fields.append('X-Turnpike-Explain', `route=${trace.route}; pool=${trace.pool ?? ''}; exit=${trace.why}`);
+}
+
+/**
+ * Answers with an error: problem+json (RFC 9457) with code and blame, `Proxy-Status` (RFC 9209), `Retry-After` where
+ * it makes sense, a challenge with 407. Ends the exchange and its trace.
+ */
+export function refuse(
+  services: GatewayServices,
+  exchange: ClientExchange,
+  trace: Trace,
+  failure: Failure,
+): void {
+  const row = errorTable[failure.code];
+  trace.code = failure.code;
+  trace.blame = row.blame;
+  const body = Buffer.from(JSON.stringify(problemOf(trace.requestId, failure)) + '\n');
+  if (exchange.head.method === 'CONNECT' && row.status !== 407) exchange.closeAfter();
+  exchange.respond(
+    { status: row.status, reason: REASONS[row.status] ?? '', fields: errorFields(trace, failure) },
+    { kind: 'length', length: body.length },
+  );
+  trace.answered(row.status, services.clock.nowMs());
+  if (exchange.head.method !== 'HEAD') exchange.write(body);
+  const bytes = { in: exchange.bytesIn, out: exchange.bytesOut };
+  exchange.end(null);
+  trace.finish(
+    services.emit,
+    services.clock.nowMs(),
+    trace.kind === 'refused' ? 'complete' : 'failed',
+    bytes,
+  );
+}
+
+function errorFields(trace: Trace, failure: Failure): Fields {
+  const row = errorTable[failure.code];
+  const fields = Fields.of(['Content-Type', 'application/problem+json']);
+  appendMaking(fields, trace, 'full');
+  const details = { gateway: 'turnpike', error: row.proxyStatus, details: failure.detail };
+  fields.append(
+    'Proxy-Status',
+    proxyStatusField(trace.upstream === null ? details : { ...details, nextHop: trace.upstream.id }),
+  );
+  const isRetryable = row.retryable && (row.status === 503 || row.status === 429);
+  if (isRetryable)
+    fields.append('Retry-After', String(Math.max(1, Math.ceil((failure.retryAfterMs ?? 1000) / 1000))));
+  if (row.status === 407) fields.append('Proxy-Authenticate', 'Basic realm="turnpike", charset="UTF-8"');
+  return fields;
+}
+
+function problemOf(requestId: string, failure: Failure): Record<string, unknown> {
+  const row = errorTable[failure.code];
+  return {
+    type: 'about:blank',
+    title: row.title,
+    status: row.status,
+    detail: failure.detail,
+    code: failure.code,
+    blame: row.blame,
+    retryable: row.retryable,
+    advice: row.advice,
+    requestId,
+  };
+}

@@ -1,0 +1,43 @@
+/** What the data plane works with; made by `app.ts`, changed by nobody here. */
+import type { Clients } from '../access/clients.js';
+import type { RateLimits } from '../access/rate-limit.js';
+import type { Clock } from '../core/clock.js';
+import type { Emit } from '../core/events.js';
+import type { Random } from '../core/random.js';
+import type { TimerWheel } from '../core/timer-wheel.js';
+import type { Ledger } from '../exits/ledger.js';
+import type { Opener } from '../open/open.js';
+import type { TransportBudget } from '../outcome/budget.js';
+import type { OwnAddresses, TargetPolicy } from '../protocol/target.js';
+import type { Runtime } from '../routing/runtime.js';
+import type { Pins } from '../state/ports.js';
+import type { Relay } from './relay.js';
+import type { ReplayBudget } from './replay-body.js';
+
+/** Rules that a reload swaps together. */
+export interface Rules {
+  readonly runtime: Runtime;
+  readonly clients: Clients;
+  readonly targets: TargetPolicy;
+}
+
+/** The parts of the gateway. */
+export interface GatewayServices {
+  readonly clock: Clock;
+  readonly wheel: TimerWheel;
+  readonly random: Random;
+  readonly emit: Emit;
+  /** Names this process in request ids and loop markers. */
+  readonly gatewayId: string;
+  /** The rules in force; read once per request. */
+  rules(): Rules;
+  readonly ledger: Ledger;
+  readonly pins: Pins;
+  readonly rateLimits: RateLimits;
+  readonly opener: Opener;
+  readonly own: OwnAddresses;
+  readonly transportBudget: TransportBudget;
+  readonly replayBudget: ReplayBudget;
+  /** Tunnels and upgraded connections that stand; drained last. */
+  readonly relays: Set<Relay>;
+}

@@ -1,0 +1,106 @@
+/** CONNECT: opens a tunnel through an exit, tries elsewhere until one stands, and only then says 200. */
+import { Fields } from '../http1/fields.js';
+import type { Abandonment } from '../open/dial.js';
+import { openTunnel, type TunnelOutcome } from '../open/open.js';
+import { runAttempts, type Carrier, type Delivery, type Try } from './attempt.js';
+import type { ClientExchange } from './exchange.js';
+import { joinWires } from './join.js';
+import type { Exit } from './pick-exit.js';
+import { tellOfBan } from './record.js';
+import type { GatewayServices } from './services.js';
+import type { Trace } from './trace.js';
+import type { Ask } from './understand.js';
+
+/** Serves one CONNECT. */
+export async function serveTunnel(
+  services: GatewayServices,
+  exchange: ClientExchange,
+  ask: Ask,
+  trace: Trace,
+): Promise<void> {
+  trace.kind = 'tunnel';
+  await runAttempts(services, {
+    exchange,
+    ask,
+    trace,
+    carrier: new TunnelCarrier(services, { exchange, ask, trace }),
+  });
+}
+
+interface TunnelParts {
+  readonly exchange: ClientExchange;
+  readonly ask: Ask;
+  readonly trace: Trace;
+}
+
+class TunnelCarrier implements Carrier {
+  constructor(
+    private readonly services: GatewayServices,
+    private readonly parts: TunnelParts,
+  ) {}
+
+  /** What the client sent early is held by its connection and goes to the exit that works. */
+  isReplayable(): boolean {
+    return true;
+  }
+
+  async attempt(exit: Exit, options: { abandonment: Abandonment; remainingMs: number }): Promise<Try> {
+    const { services } = this;
+    const { ask } = this.parts;
+    const { timeouts } = ask.rules.runtime;
+    const startedMs = services.clock.nowMs();
+    const outcome = await openTunnel(services.opener, exit.upstream, {
+      wheel: services.wheel,
+      dialMs: Math.min(timeouts.dialMs, options.remainingMs),
+      tlsMs: Math.min(timeouts.tlsMs, options.remainingMs),
+      handshakeMs: Math.min(timeouts.firstByteMs, options.remainingMs),
+      abandonment: options.abandonment,
+      target: ask.context.target,
+      loopTrail: ask.loopTrail,
+    });
+    return this.tryOf(outcome, exit, services.clock.nowMs() - startedMs);
+  }
+
+  private tryOf(outcome: TunnelOutcome, exit: Exit, openMs: number): Try {
+    const discard = (): void => (outcome.kind === 'tunnel' ? outcome.wire.destroy() : undefined);
+    const deliver = (extra: Fields): Promise<Delivery> => this.deliver(outcome, exit, extra);
+    if (outcome.kind === 'fault') return { facts: outcome, openMs, discard, deliver };
+    if (outcome.kind === 'tunnel') return { facts: { kind: 'tunnel' }, openMs, discard, deliver };
+    const { status, fields } = outcome.head;
+    return {
+      facts: { kind: 'answer', status, fields, refusedTunnel: true, requestSent: false },
+      openMs,
+      discard,
+      deliver,
+    };
+  }
+
+  private async deliver(outcome: TunnelOutcome, exit: Exit, extra: Fields): Promise<Delivery> {
+    if (outcome.kind !== 'tunnel') throw new Error('only a tunnel that stands can be delivered');
+    const { exchange, ask, trace } = this.parts;
+    const { services } = this;
+    const { site } = ask.context.target;
+    trace.answered(200, services.clock.nowMs());
+    const delivery = await joinWires(services, ask, {
+      exchange,
+      head: { status: 200, reason: 'Connection established', fields: extra },
+      upgraded: outcome,
+      onFirstAnswer: () => services.ledger.recordSuccess(exit.slot, site, services.clock.nowMs()),
+    });
+    this.judgeSilence(exit, delivery);
+    return delivery;
+  }
+
+  /** A tunnel into which the client spoke and out of which nothing came is a weak sign against the exit. */
+  private judgeSilence(exit: Exit, delivery: Delivery): void {
+    const { services } = this;
+    const isSilent = delivery.bytes !== undefined && delivery.bytes.in > 0 && delivery.bytes.out === 0;
+    if (!isSilent || delivery.end === 'cut_by_drain') return;
+    const { site } = this.parts.ask.context.target;
+    tellOfBan(
+      services,
+      exit,
+      services.ledger.recordTransportFailure(exit.slot, 'silent', services.clock.nowMs(), site),
+    );
+  }
+}

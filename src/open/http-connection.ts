@@ -1,0 +1,230 @@
+/**
+ * One connection to an HTTP/1.1 upstream: writes a request, reads the answer, says whether it can be used again.
+ * Knows framing, not meaning: no status is judged here.
+ */
+import type { Fault, FaultKind, Phase } from '../core/fault.js';
+import type { Deadline, TimerWheel } from '../core/timer-wheel.js';
+import { wantsKeepAlive } from '../http1/connection.js';
+import { responseFraming, type Framing } from '../http1/body.js';
+import { ResponseHeadReader, type HeadLimits, type ResponseHead } from '../http1/head.js';
+import type { BodyFault } from '../http1/stream.js';
+import { AnswerBody } from './answer-body.js';
+import type { HopAnswer, HopRequest, SendOptions } from './channel.js';
+import type { Abandonment } from './dial.js';
+import { faultKindOf } from './local-faults.js';
+import { RequestWriter } from './request-writer.js';
+import { NOBODY, type Wire, type WireReader } from './wire.js';
+
+/** More interim answers than this are a flood. */
+const MAX_INTERIM = 16;
+
+/** What a connection needs for all its requests. */
+export interface ConnectionParts {
+  readonly wheel: TimerWheel;
+  readonly headLimits: HeadLimits;
+  /** Called when an exchange is over and the connection can take another request. */
+  readonly onReusable: (connection: HttpConnection, keepAliveMs: number | null) => void;
+}
+
+/** One request under way. */
+interface Pending {
+  readonly request: HopRequest;
+  readonly options: SendOptions;
+  readonly abandonment: Abandonment;
+  readonly resolve: (outcome: HopAnswer | Fault) => void;
+}
+
+/** An HTTP/1.1 connection in the client's role. */
+export class HttpConnection implements WireReader {
+  /** Whether an exchange was completed on it. */
+  isReused = false;
+  private readonly heads: ResponseHeadReader;
+  private readonly deadline: Deadline;
+  private pending: Pending | null = null;
+  private answer: AnswerBody | null = null;
+  private writer: RequestWriter | null = null;
+  private interimCount = 0;
+  private hadBytes = false;
+  private keepAlive = false;
+
+  constructor(
+    readonly wire: Wire,
+    private readonly parts: ConnectionParts,
+  ) {
+    this.heads = new ResponseHeadReader(parts.headLimits);
+    this.deadline = parts.wheel.arm(0, () => this.onDeadline());
+    this.deadline.cancel();
+  }
+
+  /**
+   * Sends one request whose head is already text; resolves with the head of the answer or with a fault.
+   * The fault is `closed` with nothing received when a kept connection was stale: see {@link wasSilent}.
+   */
+  send(
+    head: string,
+    request: HopRequest,
+    options: SendOptions & { abandonment: Abandonment },
+  ): Promise<HopAnswer | Fault> {
+    this.wire.reader = this;
+    this.interimCount = 0;
+    this.hadBytes = false;
+    return new Promise((resolve) => {
+      const { abandonment } = options;
+      this.pending = { request, options, abandonment, resolve };
+      abandonment.listen(() => this.fail('client_gone', 'the client left'));
+      this.writer = new RequestWriter(this.wire, request.framing, {
+        onDone: () => this.onRequestSent(),
+        onCut: (fault) => this.onRequestCut(fault),
+      });
+      this.writer.start(head, request.body);
+    });
+  }
+
+  /** Whether the peer has not sent a byte since the request began. */
+  get wasSilent(): boolean {
+    return !this.hadBytes;
+  }
+
+  destroy(): void {
+    this.wire.destroy();
+  }
+
+  bytes(chunk: Buffer): void {
+    this.hadBytes = true;
+    if (this.answer !== null) this.answer.bytes(chunk);
+    else this.readHeads(chunk);
+  }
+
+  ended(): void {
+    if (this.answer !== null) this.answer.ended();
+    else this.fail('closed', 'the upstream closed the connection before it answered');
+  }
+
+  closed(error: NodeJS.ErrnoException | null): void {
+    const kind = error === null ? 'closed' : faultKindOf(error, 'closed');
+    if (this.answer !== null) this.answer.closed(kind === 'reset' ? 'reset' : 'closed');
+    else this.fail(kind, `the connection broke (${error?.code ?? 'closed'}) before an answer came`);
+  }
+
+  private readHeads(chunk: Buffer): void {
+    let step = this.heads.push(chunk);
+    while (step.kind === 'head') {
+      const { head, rest } = step;
+      this.heads.reset();
+      if (head.status >= 200 || head.status === 101) {
+        this.onFinalHead(head, rest);
+        return;
+      }
+      if (++this.interimCount > MAX_INTERIM) {
+        this.fail('target_malformed', `more than ${MAX_INTERIM} interim answers`);
+        return;
+      }
+      this.pending?.options.onInterim(head);
+      if (rest.length === 0) return;
+      step = this.heads.push(rest);
+    }
+    if (step.kind === 'fault') this.fail('target_malformed', step.fault.detail);
+  }
+
+  private onFinalHead(head: ResponseHead, rest: Buffer): void {
+    const pending = this.pending;
+    if (pending === null) return;
+    const { request, options } = pending;
+    if (head.status === 101) {
+      this.onSwitch(head, rest);
+      return;
+    }
+    const result = responseFraming(head, request.method);
+    if (result.kind === 'fault') {
+      this.fail('target_malformed', result.fault.detail);
+      return;
+    }
+    this.keepAlive =
+      result.framing.kind !== 'close' && wantsKeepAlive(head) && this.parts.headLimits.headBytes > 0;
+    const answer = new AnswerBody(this.wire, result.framing, {
+      wheel: this.parts.wheel,
+      idleMs: options.bodyIdleMs,
+      trailerLimits: this.parts.headLimits,
+      onDone: (isClean) => this.onAnswerDone(isClean, head),
+    });
+    this.settle({ kind: 'answer', head, framing: result.framing, body: answer, upgraded: null });
+    this.answer = answer;
+    answer.hold(rest);
+  }
+
+  /** A 101 that was asked for hands the wire over; one that was not is a broken answer (RFC 9110, section 15.2.2). */
+  private onSwitch(head: ResponseHead, rest: Buffer): void {
+    const asked = this.pending?.request.upgrade;
+    const given = head.fields.get('upgrade');
+    if (asked === null || asked === undefined || given?.toLowerCase() !== asked.toLowerCase()) {
+      this.fail('target_malformed', 'an answer 101 that was not asked for');
+      return;
+    }
+    const framing: Framing = { kind: 'none' };
+    const upgraded = { wire: this.wire, rest: Buffer.from(rest) };
+    this.wire.pause();
+    this.settle({ kind: 'answer', head, framing, body: AnswerBody.empty(), upgraded });
+    this.wire.reader = NOBODY;
+  }
+
+  private onRequestSent(): void {
+    const pending = this.pending;
+    if (pending !== null) this.deadline.restart(pending.options.firstByteMs);
+    else if (this.answer?.isDone === true) this.release(null);
+  }
+
+  /** The client's body ended before its end: the target must not take what it has for the whole. */
+  private onRequestCut(fault: BodyFault): void {
+    if (this.pending !== null) this.fail(fault.kind === 'gone' ? 'client_gone' : 'closed', fault.detail);
+    this.wire.reset();
+  }
+
+  private onAnswerDone(isClean: boolean, head: ResponseHead): void {
+    this.answer = null;
+    const requestDone = this.writer?.isDone === true;
+    if (!isClean || !this.keepAlive || !requestDone || this.wire.hasEnded || this.wire.isClosed) {
+      this.wire.reader = NOBODY;
+      this.wire.destroy();
+      return;
+    }
+    this.release(keepAliveMsOf(head));
+  }
+
+  private release(keepAliveMs: number | null): void {
+    this.writer = null;
+    this.isReused = true;
+    this.parts.onReusable(this, keepAliveMs);
+  }
+
+  private onDeadline(): void {
+    this.fail('timeout', `no answer within ${this.pending?.options.firstByteMs ?? 0} ms`);
+  }
+
+  private fail(fault: FaultKind, detail: string): void {
+    const requestSent = this.writer?.hasWritten === true;
+    const phase: Phase = requestSent ? 'first_byte' : 'send';
+    this.settle({ kind: 'fault', phase, fault, detail, requestSent });
+    this.writer?.stop();
+    this.wire.reader = NOBODY;
+    this.wire.destroy();
+  }
+
+  private settle(outcome: HopAnswer | Fault): void {
+    const pending = this.pending;
+    if (pending === null) return;
+    this.pending = null;
+    this.deadline.cancel();
+    pending.abandonment.listen(null);
+    pending.resolve(outcome);
+  }
+}
+
+/** The peer's own idle limit, less a second for the way, from `Keep-Alive: timeout=N`; null where it says none. */
+function keepAliveMsOf(head: ResponseHead): number | null {
+  const value = head.fields.get('keep-alive');
+  if (value === undefined) return null;
+  const at = value.toLowerCase().indexOf('timeout=');
+  if (at < 0) return null;
+  const seconds = Number.parseInt(value.slice(at + 8), 10);
+  return Number.isNaN(seconds) ? null : Math.max(0, seconds * 1000 - 1000);
+}

@@ -1,0 +1,174 @@
+/** HTTP and HTTPS upstreams: a channel for plain requests in absolute-form, a tunnel by CONNECT. */
+import type { Fault } from '../core/fault.js';
+import { Fields } from '../http1/fields.js';
+import { ResponseHeadReader, serializeRequestHead, type HeadLimits } from '../http1/head.js';
+import type { Target } from '../protocol/target.js';
+import type { Upstream, UpstreamLogin } from '../upstreams/upstream.js';
+import type { HopAnswer, HopRequest, SendOptions, UpstreamChannel } from './channel.js';
+import { dial, type OpenOptions } from './dial.js';
+import { HttpConnection } from './http-connection.js';
+import { faultKindOf, openFault } from './local-faults.js';
+import type { Opener, TunnelOutcome } from './open.js';
+import type { Wire } from './wire.js';
+
+/** How much of a refusal's body is kept, for finding out who refused. */
+const REFUSAL_PREFIX_BYTES = 4096;
+
+/** Names the gateways that a request has passed; only gateways of our kind ever see it. */
+const LOOP_FIELD = 'X-Turnpike-Loop';
+
+/** The login as Basic credentials (RFC 7617, UTF-8). */
+export function basicOf(login: UpstreamLogin): string {
+  return `Basic ${Buffer.from(`${login.username}:${login.password.reveal()}`, 'utf8').toString('base64')}`;
+}
+
+/** A channel to an HTTP upstream: a kept connection where there is one, else a new one. */
+export async function openHttpHop(
+  opener: Opener,
+  upstream: Upstream,
+  options: OpenOptions & { readonly idleKey: string; readonly isFresh: boolean },
+): Promise<UpstreamChannel | Fault> {
+  const dialFresh = async (): Promise<HttpConnection | Fault> => {
+    const dialled = await dial(upstream, options);
+    if (dialled.kind === 'fault') return dialled;
+    opener.emit({ type: 'upstream_connection', what: 'opened' });
+    return new HttpConnection(dialled.wire, {
+      wheel: opener.wheel,
+      headLimits: opener.headLimits(),
+      onReusable: (connection, keepAliveMs) => opener.idle.keep(options.idleKey, connection, keepAliveMs),
+    });
+  };
+  const kept = options.isFresh ? null : opener.idle.take(options.idleKey);
+  if (kept !== null) opener.emit({ type: 'upstream_connection', what: 'reused' });
+  const connection = kept ?? (await dialFresh());
+  if ('kind' in connection) return connection;
+  return new HttpChannel(connection, { upstream, options, opener, dialFresh });
+}
+
+interface ChannelParts {
+  readonly upstream: Upstream;
+  readonly options: OpenOptions;
+  readonly opener: Opener;
+  readonly dialFresh: () => Promise<HttpConnection | Fault>;
+}
+
+class HttpChannel implements UpstreamChannel {
+  readonly kind = 'channel';
+  readonly isReused: boolean;
+
+  constructor(
+    private connection: HttpConnection,
+    private readonly parts: ChannelParts,
+  ) {
+    this.isReused = connection.isReused;
+  }
+
+  async send(request: HopRequest, options: SendOptions): Promise<HopAnswer | Fault> {
+    const head = absoluteHead(request, this.parts.upstream);
+    const all = { ...options, abandonment: this.parts.options.abandonment };
+    const first = await this.connection.send(head, request, all);
+    if (first.kind === 'answer' || !this.isStale(first, request)) return first;
+    this.parts.opener.emit({ type: 'upstream_connection', what: 'stale' });
+    const fresh = await this.parts.dialFresh();
+    if ('kind' in fresh) return fresh;
+    this.connection = fresh;
+    return fresh.send(head, request, all);
+  }
+
+  destroy(): void {
+    this.connection.destroy();
+  }
+
+  /** A kept connection that closed without a word never served the request; one without a body can simply be sent again. */
+  private isStale(fault: Fault, request: HopRequest): boolean {
+    if (!this.isReused || request.body !== null || !this.connection.wasSilent) return false;
+    return fault.fault === 'closed' || fault.fault === 'reset';
+  }
+}
+
+/** The request as an HTTP proxy wants it: absolute-form, our login and no other (RFC 9112, section 3.2.2). */
+function absoluteHead(request: HopRequest, upstream: Upstream): string {
+  const { target } = request;
+  const fields = framedFields(request);
+  if (upstream.login !== null) fields.append('Proxy-Authorization', basicOf(upstream.login));
+  if (upstream.turnpike) fields.append(LOOP_FIELD, request.loopTrail);
+  const scheme = target.scheme === 'ws' ? 'http' : target.scheme;
+  const text = `${scheme}://${target.authority}${target.path}`;
+  return serializeRequestHead({ method: request.method, target: text, minor: 1, fields });
+}
+
+function framedFields(request: HopRequest): Fields {
+  const fields = request.fields.copy();
+  if (request.framing.kind === 'chunked') fields.append('Transfer-Encoding', 'chunked');
+  if (request.framing.kind === 'length') fields.set('Content-Length', String(request.framing.length));
+  if (request.upgrade !== null) {
+    fields.append('Connection', 'Upgrade');
+    fields.append('Upgrade', request.upgrade);
+  }
+  return fields;
+}
+
+/** A tunnel by CONNECT. Any 2xx opens it; its framing fields are ignored (RFC 9110, section 9.3.6). */
+export async function openHttpTunnel(
+  opener: Opener,
+  upstream: Upstream,
+  ask: OpenOptions & { readonly target: Target; readonly handshakeMs: number; readonly loopTrail: string },
+): Promise<TunnelOutcome> {
+  const dialled = await dial(upstream, ask);
+  if (dialled.kind === 'fault') return dialled;
+  opener.emit({ type: 'upstream_connection', what: 'opened' });
+  dialled.wire.write(connectHead(upstream, ask.target, ask.loopTrail));
+  return readConnectAnswer(dialled.wire, ask, opener.headLimits());
+}
+
+function connectHead(upstream: Upstream, target: Target, loopTrail: string): string {
+  const fields = Fields.of(['Host', target.hostPort]);
+  if (upstream.login !== null) fields.append('Proxy-Authorization', basicOf(upstream.login));
+  if (upstream.turnpike) fields.append(LOOP_FIELD, loopTrail);
+  return serializeRequestHead({ method: 'CONNECT', target: target.hostPort, minor: 1, fields });
+}
+
+function readConnectAnswer(
+  wire: Wire,
+  ask: OpenOptions & { readonly handshakeMs: number },
+  limits: HeadLimits,
+): Promise<TunnelOutcome> {
+  return new Promise((resolve) => {
+    const heads = new ResponseHeadReader(limits);
+    const settle = (outcome: TunnelOutcome): void => {
+      deadline.cancel();
+      ask.abandonment.listen(null);
+      wire.reader = { bytes: () => undefined, ended: () => undefined, closed: () => undefined };
+      if (outcome.kind !== 'tunnel') wire.destroy();
+      resolve(outcome);
+    };
+    const fail = (fault: Fault['fault'], detail: string): void =>
+      settle(openFault('handshake', fault, detail));
+    const deadline = ask.wheel.arm(ask.handshakeMs, () => fail('timeout', 'no answer to CONNECT in time'));
+    ask.abandonment.listen(() => fail('client_gone', 'the client left'));
+    const read = (chunk: Buffer): void => {
+      const step = heads.push(chunk);
+      if (step.kind === 'more') return;
+      if (step.kind === 'fault') {
+        fail('protocol', step.fault.detail);
+        return;
+      }
+      const { head, rest } = step;
+      if (head.status < 200) {
+        heads.reset();
+        if (rest.length > 0) read(rest);
+      } else if (head.status < 300) {
+        wire.pause();
+        settle({ kind: 'tunnel', wire, rest: Buffer.from(rest) });
+      } else {
+        settle({ kind: 'refused', head, bodyPrefix: Buffer.from(rest.subarray(0, REFUSAL_PREFIX_BYTES)) });
+      }
+    };
+    wire.reader = {
+      bytes: read,
+      ended: () => fail('closed', 'the upstream closed the connection instead of answering CONNECT'),
+      closed: (error) =>
+        fail(error === null ? 'closed' : faultKindOf(error, 'closed'), 'the connection broke during CONNECT'),
+    };
+  });
+}

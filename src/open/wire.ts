@@ -1,0 +1,155 @@
+/**
+ * A socket reduced to what the data plane needs: bytes in to one reader, bytes out, pause and end.
+ * Knows nothing of HTTP. Bytes handed to the reader are **lent**: they stay valid only until the call returns, unless
+ * the reader pauses the wire before it returns; then they stay valid until it resumes.
+ */
+import net from 'node:net';
+
+/** Size of the read buffer of a dialled socket; 256 KiB would be cheaper per GB but stays resident per used tunnel. */
+export const READ_BUFFER_BYTES = 64 * 1024;
+
+/** Takes what comes in on a wire. */
+export interface WireReader {
+  /** Bytes, lent (see above). */
+  bytes(chunk: Buffer): void;
+  /** The peer has sent its last byte (FIN); our side may still write. */
+  ended(): void;
+  /** The wire is gone; called once, last. Null when both sides ended in order. */
+  closed(error: NodeJS.ErrnoException | null): void;
+}
+
+/** A reader for wires that nobody listens to: drops bytes and ends. */
+export const NOBODY: WireReader = { bytes: () => undefined, ended: () => undefined, closed: () => undefined };
+
+/** One socket. */
+export class Wire {
+  /** Who takes the bytes; may be replaced while the wire lives. */
+  reader: WireReader = NOBODY;
+  /** Whether the peer has sent its FIN. */
+  hasEnded = false;
+  isClosed = false;
+  /** How long a peer may take nothing of what waits for it before it counts as dead. */
+  stallMs = 60_000;
+  private error: NodeJS.ErrnoException | null = null;
+  private paused = false;
+  private waiting: (() => void) | null = null;
+  private readonly onWritten: () => void;
+
+  private constructor(readonly socket: net.Socket) {
+    this.onWritten = () => {
+      if (this.waiting === null || socket.writableLength > 0) return;
+      const waiting = this.waiting;
+      this.waiting = null;
+      socket.setTimeout(0);
+      waiting();
+    };
+    socket.on('timeout', () => socket.destroy(new Error(`the peer took nothing for ${this.stallMs} ms`)));
+    socket.on('end', () => {
+      this.hasEnded = true;
+      this.reader.ended();
+    });
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      this.error ??= error;
+    });
+    socket.on('close', () => {
+      this.isClosed = true;
+      this.waiting = null;
+      this.reader.closed(this.error);
+    });
+  }
+
+  /** Wraps a socket that reads through 'data' events (accepted sockets, TLS). The socket must allow half-open. */
+  static around(socket: net.Socket): Wire {
+    const wire = new Wire(socket);
+    socket.on('data', (chunk: Buffer) => wire.reader.bytes(chunk));
+    return wire;
+  }
+
+  /**
+   * Starts to dial with a read buffer of the wire's own, which halves the CPU per GB against 'data' events.
+   * @throws never for a bad address at run time: faults come as 'error' on the socket.
+   */
+  static dialling(options: net.TcpNetConnectOpts): Wire {
+    let wire: Wire | null = null;
+    const socket = net.connect({
+      ...options,
+      allowHalfOpen: true,
+      noDelay: true,
+      onread: {
+        buffer: Buffer.allocUnsafeSlow(READ_BUFFER_BYTES),
+        callback: (count: number, buffer: Uint8Array): boolean => {
+          wire?.reader.bytes((buffer as Buffer).subarray(0, count));
+          return true;
+        },
+      },
+    });
+    wire = new Wire(socket);
+    return wire;
+  }
+
+  /**
+   * Sends bytes or latin1 text. False means that some are still unsent: their memory must stay as it is, and a polite
+   * writer waits for `whenFlushed`.
+   */
+  write(data: Buffer | string): boolean {
+    if (this.isClosed || !this.socket.writable) return true;
+    if (typeof data === 'string') this.socket.write(data, 'latin1', this.onWritten);
+    else this.socket.write(data, this.onWritten);
+    return this.socket.writableLength === 0;
+  }
+
+  /** Sends several pieces as one. */
+  writeTogether(pieces: readonly (Buffer | string)[]): boolean {
+    this.socket.cork();
+    for (const piece of pieces) this.write(piece);
+    this.socket.uncork();
+    return this.socket.writableLength === 0;
+  }
+
+  /** Whether bytes are still unsent. */
+  get hasUnsent(): boolean {
+    return !this.isClosed && this.socket.writableLength > 0;
+  }
+
+  /**
+   * Calls back once when every byte is with the kernel; never when the wire closes first. One waiter at a time.
+   * `drain` would not do: it need not come when the length never reached the high-water mark.
+   */
+  whenFlushed(callback: () => void): void {
+    this.waiting = callback;
+    this.socket.setTimeout(this.stallMs);
+  }
+
+  pause(): void {
+    if (this.paused) return;
+    this.paused = true;
+    this.socket.pause();
+  }
+
+  resume(): void {
+    if (!this.paused || this.isClosed) return;
+    this.paused = false;
+    this.socket.resume();
+  }
+
+  /** Sends FIN after what is still unsent. */
+  end(): void {
+    if (!this.socket.writableEnded) this.socket.end();
+  }
+
+  /** Sends what is still unsent, then FIN, then closes without waiting for the peer's end. */
+  endAndClose(): void {
+    this.socket.destroySoon();
+  }
+
+  /** Ends the wire at once; unsent bytes are lost. */
+  destroy(): void {
+    this.socket.destroy();
+  }
+
+  /** Ends the wire at once with a reset, so that the peer can't take what it has for the whole. */
+  reset(): void {
+    if (this.socket.destroyed) return;
+    this.socket.resetAndDestroy();
+  }
+}
