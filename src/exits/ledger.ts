@@ -9,7 +9,9 @@ import {
   admitted,
   banMs,
   isAdmitting,
+  isAside,
   noBan,
+  opensAtMs,
   phaseOf,
   siteTimes,
   struck,
@@ -18,6 +20,7 @@ import {
   trialReleased,
 } from '../facts/ban.js';
 import type { BanRules, BanState, TransportFault } from '../facts/ban.js';
+import { listKeys } from '../upstreams/pool.js';
 import type { LedgerView, Pool } from '../upstreams/pool.js';
 import { Cursors } from '../upstreams/strategies.js';
 import type { Upstream } from '../upstreams/upstream.js';
@@ -31,8 +34,6 @@ import type { Health } from './transport-health.js';
 
 const NONE: Effect = { kind: 'none' };
 const MAX_SITE_RECORDS = 200_000;
-/** What `usableAtMs` adds to the start of a trial: nobody knows when it ends. */
-const TRIAL_WAIT_MS = 1000;
 
 /** The ledger of one process. */
 export class Ledger implements LedgerView {
@@ -70,15 +71,18 @@ export class Ledger implements LedgerView {
     this.#sites.sweep(nowMs);
     this.#quota.apply(list, rules.maxEjected);
     for (const [slot, health] of this.#health) {
-      if (health.ban.untilMs !== CLEAR) this.#quota.change(slot, null, 1);
+      if (isAside(health.ban)) this.#quota.change(slot, null, 1);
     }
     for (const [slot, site, record] of this.#sites.all()) {
-      if (record.ban.untilMs !== CLEAR) this.#quota.change(slot, site, 1);
+      if (isAside(record.ban)) this.#quota.change(slot, site, 1);
     }
     this.#slots.forgetUnused(
       (slot) => this.#quota.isMember(slot),
       (slot) => this.#health.has(slot) || this.#sites.has(slot),
     );
+    this.#slots.marks.fill(0);
+    for (const slot of this.#health.keys()) this.#mark(slot);
+    for (const [slot] of this.#sites.all()) this.#mark(slot);
     this.cursors.keep(new Set(list.flatMap(listKeys)));
   }
 
@@ -96,31 +100,19 @@ export class Ledger implements LedgerView {
 
   /** While a trial runs, a second after it began. */
   usableAtMs(slot: number, site: string): number {
-    const health = backAtMs(this.#health.get(slot)?.ban);
-    return Math.max(health, backAtMs(this.#sites.get(slot, site)?.ban));
+    return Math.max(opensAtMs(this.#banOf(slot, null)), opensAtMs(this.#banOf(slot, site)));
   }
 
   /** An exchange begins to use the exit; after the end of a ban, it is the trial. */
   begin(slot: number, site: string, nowMs: number): void {
     this.#slots.began(slot);
-    if (this.#slots.marks[slot] === 0) return;
-    const health = this.#health.get(slot);
-    if (health !== undefined) this.#setHealth(slot, { ...health, ban: admitted(health.ban, nowMs) });
-    const record = this.#sites.get(slot, site);
-    if (record !== undefined) {
-      this.#setRecord(slot, site, { ...record, ban: admitted(record.ban, nowMs) }, nowMs);
-    }
+    if (this.#slots.marks[slot] !== 0) this.#turnBans(slot, { site, nowMs, turn: admitted });
   }
 
   /** The exchange is over. A trial of which nothing was recorded may then be tried again. */
   end(slot: number, site: string, nowMs: number): void {
     if (this.#slots.ended(slot) > 0 || this.#slots.marks[slot] === 0) return;
-    const health = this.#health.get(slot);
-    if (health !== undefined) this.#setHealth(slot, { ...health, ban: trialReleased(health.ban) });
-    const record = this.#sites.get(slot, site);
-    if (record !== undefined) {
-      this.#setRecord(slot, site, { ...record, ban: trialReleased(record.ban) }, nowMs);
-    }
+    this.#turnBans(slot, { site, nowMs, turn: trialReleased });
   }
 
   /** Time to the first byte of an answer through this exit. */
@@ -194,7 +186,8 @@ export class Ledger implements LedgerView {
    */
   recordThrottled(slot: number, site: string, retryAfterMs: number | null, nowMs: number): Effect {
     this.recordReached(slot, nowMs);
-    const strikes = (this.#sites.get(slot, site)?.ban.strikes ?? 0) + 1;
+    const before = this.#banOf(slot, site);
+    const strikes = phaseOf(before, nowMs) === 'out' ? before.strikes : before.strikes + 1;
     const baseMs = retryAfterMs ?? this.#rules.transportMs;
     const forMs = banMs(strikes, { ...siteTimes(this.#rules), baseMs }, this.random.float());
     return this.ban(slot, site, { reason: 'throttled', forMs, isOrder: retryAfterMs !== null }, nowMs);
@@ -206,7 +199,7 @@ export class Ledger implements LedgerView {
    */
   ban(slot: number, site: string | null, ask: BanAsk, nowMs: number): Effect {
     const { reason } = ask;
-    const state = this.#banOf(slot, site) ?? noBan;
+    const state = this.#banOf(slot, site);
     const times = site === null ? transportTimes(this.#rules) : siteTimes(this.#rules);
     const longestMs = times.capMs * (1 + times.jitter);
     const phase = phaseOf(state, nowMs);
@@ -229,7 +222,7 @@ export class Ledger implements LedgerView {
   /** Ends a ban by hand; strikes stay. */
   lift(slot: number, site: string | null, nowMs: number): void {
     const state = this.#banOf(slot, site);
-    if (state !== undefined) this.#setBan(slot, site, { ban: { ...state, untilMs: CLEAR }, nowMs });
+    if (isAside(state)) this.#setBan(slot, site, { ban: { ...state, untilMs: CLEAR }, nowMs });
   }
 
   /** Every exit, for admin. */
@@ -243,22 +236,34 @@ export class Ledger implements LedgerView {
 
   #snapshotOf(upstream: Upstream, slot: number): ExitSnapshot {
     const ban = this.#banOf(slot, null);
-    const sites = [...this.#sites.of(slot)].filter(([, record]) => record.ban.untilMs !== CLEAR);
+    const banned = [...this.#sites.of(slot)].filter(([, record]) => isAside(record.ban));
     const firstByteMs = this.#slots.firstByteMs[slot] ?? 0;
     return {
       upstream,
       inFlight: this.inFlight(slot),
       firstByteMs: firstByteMs === 0 ? null : firstByteMs,
-      downUntilMs: ban === undefined || ban.untilMs === CLEAR ? null : ban.untilMs,
-      strikes: ban?.strikes ?? 0,
+      downUntilMs: isAside(ban) ? ban.untilMs : null,
+      strikes: ban.strikes,
       successes: this.#slots.successes[slot] ?? 0,
       failures: this.#slots.failures[slot] ?? 0,
-      bannedSites: sites.map(([site]) => site),
+      bannedSites: banned.map(([site]) => site),
     };
   }
 
-  #banOf(slot: number, site: string | null): BanState | undefined {
-    return site === null ? this.#health.get(slot)?.ban : this.#sites.get(slot, site)?.ban;
+  #banOf(slot: number, site: string | null): BanState {
+    return (site === null ? this.#health.get(slot)?.ban : this.#sites.get(slot, site)?.ban) ?? noBan;
+  }
+
+  /** Turns both bans that a request to this site meets. */
+  #turnBans(
+    slot: number,
+    by: { site: string; nowMs: number; turn: (ban: BanState, nowMs: number) => BanState },
+  ): void {
+    const health = this.#health.get(slot);
+    if (health !== undefined) this.#setHealth(slot, { ...health, ban: by.turn(health.ban, by.nowMs) });
+    const record = this.#sites.get(slot, by.site);
+    if (record === undefined) return;
+    this.#setRecord(slot, by.site, { ...record, ban: by.turn(record.ban, by.nowMs) }, by.nowMs);
   }
 
   #setBan(slot: number, site: string | null, next: { ban: BanState; nowMs: number }): void {
@@ -267,7 +272,7 @@ export class Ledger implements LedgerView {
   }
 
   #setHealth(slot: number, health: Health): void {
-    const was = isAside(this.#health.get(slot)?.ban);
+    const was = isAside(this.#banOf(slot, null));
     const is = isAside(health.ban);
     if (was !== is) this.#quota.change(slot, null, is ? 1 : -1);
     if (!is && health.ban.strikes === 0 && health.inARow === 0) this.#health.delete(slot);
@@ -285,21 +290,6 @@ export class Ledger implements LedgerView {
   }
 }
 
-function isAside(ban: BanState | undefined): boolean {
-  return ban !== undefined && ban.untilMs !== CLEAR;
-}
-
 function hasReturned(before: BanState, after: BanState): boolean {
   return isAside(before) && !isAside(after);
-}
-
-/** When a ban lets the next request through; while a trial runs, a second after that began. */
-function backAtMs(ban: BanState | undefined): number {
-  return ban === undefined ? CLEAR : Math.max(ban.untilMs, ban.trialMs + TRIAL_WAIT_MS);
-}
-
-/** Keys of all lists of a pool. */
-function listKeys(pool: Pool): string[] {
-  const lists = [pool.all, ...pool.byCountry.values(), ...pool.byTag.values()];
-  return lists.map((list) => list.key);
 }

@@ -1,7 +1,7 @@
 /**
  * What is held against exits for single sites: a sparse overlay, bounded. Nearly all exits have no entry at all.
  */
-import { CLEAR, noBan } from '../facts/ban.js';
+import { isAside, noBan } from '../facts/ban.js';
 import type { BanState } from '../facts/ban.js';
 
 /** An exit at a site. */
@@ -66,13 +66,13 @@ export class SiteBans {
   /** Puts a record in place; one that says nothing is dropped. */
   set(slot: number, site: string, record: SiteRecord, nowMs: number): void {
     const before = this.get(slot, site);
-    if (record.ban.strikes === 0 && record.ban.untilMs === CLEAR && record.suspects === 0) {
+    if (record.ban.strikes === 0 && !isAside(record.ban) && record.suspects === 0) {
       if (before !== undefined) this.delete(slot, site);
       return;
     }
     if (before === undefined && this.#size >= this.maxEntries) this.#makeRoom(nowMs);
     let sites = this.#bySlot.get(slot);
-    if (sites === undefined) this.#bySlot.set(slot, (sites = new Map()));
+    if (sites === undefined) this.#bySlot.set(slot, (sites = new Map<string, SiteRecord>()));
     sites.set(site, record);
     if (before === undefined) this.#size++;
     this.#tell(slot, site, { before, after: record });
@@ -98,27 +98,29 @@ export class SiteBans {
     site: string,
     change: { before: SiteRecord | undefined; after: SiteRecord | undefined },
   ): void {
-    const was = change.before !== undefined && change.before.ban.untilMs !== CLEAR;
-    const is = change.after !== undefined && change.after.ban.untilMs !== CLEAR;
+    const was = change.before !== undefined && isAside(change.before.ban);
+    const is = change.after !== undefined && isAside(change.after.ban);
     if (was !== is) this.onAside(slot, site, is ? 1 : -1);
   }
 
+  /** Drops what is stale in a few places, or else the oldest record of the last of them. */
   #makeRoom(nowMs: number): void {
-    const wanted = this.#size - 1;
-    let last: [number, Map<string, SiteRecord>] | null = null;
-    for (let step = 0; step < SWEEP_STEPS && this.#size > wanted; step++) {
+    const sizeBefore = this.#size;
+    let oldest: [slot: number, site: string] | null = null;
+    for (let step = 0; step < SWEEP_STEPS && this.#size === sizeBefore; step++) {
       const next = this.#sweep.next();
       if (next.done === true) {
         this.#sweep = this.#bySlot.entries();
         continue;
       }
-      last = next.value;
-      this.#sweepSlot(last[0], last[1], nowMs);
+      const [slot, sites] = next.value;
+      this.#sweepSlot(slot, sites, nowMs);
+      for (const site of sites.keys()) {
+        oldest = [slot, site];
+        break;
+      }
     }
-    if (this.#size <= wanted) return;
-    last ??= this.#bySlot.entries().next().value ?? null;
-    const oldest = last?.[1].keys().next().value;
-    if (last !== null && oldest !== undefined) this.delete(last[0], oldest);
+    if (this.#size === sizeBefore && oldest !== null) this.delete(oldest[0], oldest[1]);
   }
 
   #sweepSlot(slot: number, sites: Map<string, SiteRecord>, nowMs: number): void {

@@ -55,6 +55,7 @@ export const CLEAR = -Infinity;
 /** How long a trial may go without a word until the next one is let through. */
 export const TRIAL_MS = 60_000;
 
+const TRIAL_WAIT_MS = 1000;
 const NEVER = -Infinity;
 /** Above this the doubling is beyond any cap. */
 const MAX_STRIKES = 40;
@@ -87,6 +88,16 @@ export function phaseOf(state: BanState, nowMs: number): BanPhase {
 export function isAdmitting(state: BanState, nowMs: number): boolean {
   const phase = phaseOf(state, nowMs);
   return phase === 'clear' || phase === 'half_open';
+}
+
+/** Whether a ban is on, its time or its trial still to end. */
+export function isAside(state: BanState): boolean {
+  return state.untilMs !== CLEAR;
+}
+
+/** When the next request may go; while a trial runs, a second after that began, since nobody knows when it ends. */
+export function opensAtMs(state: BanState): number {
+  return Math.max(state.untilMs, state.trialMs + TRIAL_WAIT_MS);
 }
 
 /**

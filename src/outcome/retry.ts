@@ -47,6 +47,11 @@ export const MIN_REMAINING_MS = 250;
 
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
 
+/** Whether a method only looks (RFC 9110, section 9.2.1), TRACE aside. */
+export function isSafe(method: string): boolean {
+  return SAFE.has(method);
+}
+
 const deliver: RetryDecision = { kind: 'deliver', isPageOwn: false };
 const retrySame: RetryDecision = { kind: 'retry', where: 'same', budget: 'transport' };
 const retryElsewhere: RetryDecision = { kind: 'retry', where: 'elsewhere', budget: 'transport' };

@@ -113,3 +113,9 @@ function groupBy(
   for (const [name, members] of groups) lists.set(name, make.memberList(`${make.label}=${name}`, members));
   return lists;
 }
+
+/** Keys of all member lists of a pool. */
+export function listKeys(pool: Pool): string[] {
+  const lists = [pool.all, ...pool.byCountry.values(), ...pool.byTag.values()];
+  return lists.map((list) => list.key);
+}

@@ -220,7 +220,6 @@ function faultOfLogin(login: Endpoint['login']): string | null {
 }
 
 function hasControl(text: string): boolean {
-  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
   return /[\u0000-\u001f\u007f]/.test(text);
 }
 
