@@ -1,0 +1,138 @@
+/** From checked settings to the frozen `Config`. Everything that could be wrong has been found before. */
+import { dirname } from 'node:path';
+import type { ControlDefaults } from '../request/controls.js';
+import type { ExitFilter } from '../request/context.js';
+import type { UpstreamOptions } from '../upstreams/upstream.js';
+import type { ClientConfig, Config, ListenerConfig, PoolConfig, UpstreamSource } from './config.js';
+import type { Resources } from './resources.js';
+import type { Settings } from './schema.js';
+import type { Secret } from '../core/secret.js';
+import { formatAddress } from './units.js';
+
+type Presets = NonNullable<Settings['clients'][number]['defaults']>;
+
+/** Only what is preset: the data plane asks with `in`, and an empty object is its fast path. */
+function defaultsOf(presets: Presets): ControlDefaults {
+  const filter: Partial<ExitFilter> = {
+    ...(presets.pool !== undefined && { pool: presets.pool }),
+    ...(presets.country !== undefined && { country: presets.country }),
+    ...(presets.city !== undefined && { city: presets.city }),
+    ...(presets.asn !== undefined && { asn: presets.asn }),
+    ...(presets.tags !== undefined && { tags: presets.tags }),
+  };
+  return {
+    ...(presets.session !== undefined && { session: presets.session }),
+    ...(presets.mode !== undefined && { sessionMode: presets.mode }),
+    ...(presets.ttl !== undefined && { sessionTtlMs: presets.ttl }),
+    ...(Object.keys(filter).length > 0 && { filter }),
+    ...(presets.retries !== undefined && { retries: presets.retries }),
+    ...(presets.timeout !== undefined && { timeoutMs: presets.timeout }),
+    ...(presets.detect !== undefined && { detect: presets.detect }),
+  };
+}
+
+function listenerOf(entry: Settings['listen']['proxy'][number]): ListenerConfig {
+  const { at, client, route, ...presets } = entry;
+  return {
+    at,
+    label: formatAddress(at),
+    client: client ?? null,
+    route: route ?? null,
+    defaults: defaultsOf(presets),
+  };
+}
+
+function secretOf(reference: string, resources: Resources): Secret {
+  const resolved = resources.secret(reference);
+  if (resolved.kind === 'problem') throw new Error('a secret was built before it was checked');
+  return resolved.secret;
+}
+
+function clientOf(client: Settings['clients'][number], resources: Resources): ClientConfig {
+  return {
+    name: client.name,
+    password: client.password === undefined ? null : secretOf(client.password, resources),
+    allowFrom: client.allow_from ?? [],
+    limits: {
+      requests: client.limits?.requests ?? null,
+      tunnels: client.limits?.tunnels ?? null,
+      connections: client.limits?.connections ?? null,
+      exchanges: client.limits?.exchanges ?? null,
+    },
+    targets: client.targets ?? [],
+    defaults: defaultsOf(client.defaults ?? {}),
+  };
+}
+
+type UpstreamEntry = Settings['pools'][string]['upstreams'][number];
+
+function optionsOf(entry: UpstreamEntry, resources: Resources): UpstreamOptions {
+  const certificate = entry.tls?.ca === undefined ? null : resources.certificate(entry.tls.ca);
+  const tls = {
+    ca: certificate !== null && 'pem' in certificate ? certificate.pem : null,
+    verify: entry.tls?.verify ?? true,
+  };
+  return {
+    ...(entry.weight !== undefined && { weight: entry.weight }),
+    ...(entry.tags !== undefined && { tags: entry.tags }),
+    ...(entry.country !== undefined && { country: entry.country }),
+    ...(entry.city !== undefined && { city: entry.city }),
+    ...(entry.asn !== undefined && { asn: entry.asn }),
+    ...(entry.turnpike !== undefined && { turnpike: entry.turnpike }),
+    ...(entry.tls !== undefined && { tls }),
+  };
+}
+
+function sourceOf(entry: UpstreamEntry, resources: Resources): UpstreamSource {
+  const options = optionsOf(entry, resources);
+  if (entry.url !== undefined) return { kind: 'url', url: secretOf(entry.url, resources), options };
+  return { kind: 'file', file: resources.path(entry.file ?? ''), options };
+}
+
+function poolOf(name: string, pool: Settings['pools'][string], resources: Resources): PoolConfig {
+  return {
+    name,
+    sources: pool.upstreams.map((entry) => sourceOf(entry, resources)),
+    strategy: pool.strategy,
+    slotsPerExit: pool.limits.slots ?? Infinity,
+  };
+}
+
+function frozen<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  for (const inner of Object.values(value)) frozen(inner);
+  return Object.freeze(value);
+}
+
+/** The folder that paths in a file are relative to. */
+export function folderOf(file: string | null): string {
+  return file === null ? '.' : dirname(file);
+}
+
+/** Builds the configuration. */
+export function buildConfig(settings: Settings, resources: Resources, file: string | null): Config {
+  const { log } = settings;
+  return frozen({
+    file,
+    listeners: settings.listen.proxy.map(listenerOf),
+    admin: settings.listen.admin,
+    adminHosts: settings.listen.admin_hosts,
+    allowedTargets: settings.targets.allow,
+    clients: settings.clients.map((client) => clientOf(client, resources)),
+    pools: Object.entries(settings.pools).map(([name, pool]) => poolOf(name, pool, resources)),
+    routes: settings.routes,
+    sessions: settings.sessions,
+    timeouts: settings.timeouts,
+    limits: settings.limits,
+    bans: settings.bans,
+    retry: settings.retry,
+    log: {
+      level: log.level,
+      access: log.access,
+      file: log.file === undefined ? null : resources.path(log.file),
+      redact: log.redact,
+    },
+    state: settings.state,
+    dataDir: resources.path(settings.data_dir),
+  });
+}

@@ -1,0 +1,89 @@
+/**
+ * The configuration as the rest of the program sees it: plain frozen values, durations in milliseconds, sizes in
+ * bytes, files as absolute paths, secrets resolved and unprintable.
+ */
+import type { Secret } from '../core/secret.js';
+import type { Settings } from './schema.js';
+import type { Rate } from '../facts/limit.js';
+import type { ControlDefaults } from '../request/controls.js';
+import type { UpstreamOptions } from '../upstreams/upstream.js';
+import type { Address } from './units.js';
+
+/** One door for crawlers. */
+export interface ListenerConfig {
+  readonly at: Address;
+  /** `host:port` as configured: the listener's name in logs and metrics. */
+  readonly label: string;
+  /** Client of requests without a login, or null. */
+  readonly client: string | null;
+  /** Route of all its requests, or null for the first that matches. */
+  readonly route: string | null;
+  readonly defaults: ControlDefaults;
+}
+
+/** What a client may use at most; null: no limit. */
+export interface ClientLimits {
+  readonly requests: Rate | null;
+  readonly tunnels: number | null;
+  readonly connections: number | null;
+  readonly exchanges: number | null;
+}
+
+/** One client. */
+export interface ClientConfig {
+  readonly name: string;
+  /** Null: `allowFrom` decides alone. */
+  readonly password: Secret | null;
+  /** Ranges such as `10.0.0.0/8`; empty: from everywhere. */
+  readonly allowFrom: readonly string[];
+  readonly limits: ClientLimits;
+  /** Host names and `*.` patterns that it may go to; empty: everywhere. */
+  readonly targets: readonly string[];
+  readonly defaults: ControlDefaults;
+}
+
+/** Where upstreams come from: a list in a file, or one URL. The URL may hold a login, so it is a secret. */
+export type UpstreamSource =
+  | { readonly kind: 'file'; readonly file: string; readonly options: UpstreamOptions }
+  | { readonly kind: 'url'; readonly url: Secret; readonly options: UpstreamOptions };
+
+/** One pool. */
+export interface PoolConfig {
+  readonly name: string;
+  readonly sources: readonly UpstreamSource[];
+  readonly strategy: Settings['pools'][string]['strategy'];
+  /** Infinity: no limit. */
+  readonly slotsPerExit: number;
+}
+
+/** Where the log goes and what it holds. */
+export interface LogConfig {
+  readonly level: Settings['log']['level'];
+  readonly access: boolean;
+  /** Null: standard output. */
+  readonly file: string | null;
+  readonly redact: Settings['log']['redact'];
+}
+
+/** Everything. `runtime-values.ts` makes of it what the runtime wants. */
+export interface Config {
+  /** The file it came from, or null. */
+  readonly file: string | null;
+  readonly listeners: readonly ListenerConfig[];
+  readonly admin: Address | null;
+  /** Names by which the admin listener may be called, besides loopback names and its own addresses. */
+  readonly adminHosts: readonly string[];
+  /** Exceptions to the refusal of special addresses, as written. */
+  readonly allowedTargets: readonly string[];
+  readonly clients: readonly ClientConfig[];
+  readonly pools: readonly PoolConfig[];
+  readonly routes: Settings['routes'];
+  readonly sessions: Settings['sessions'];
+  readonly timeouts: Settings['timeouts'];
+  readonly limits: Settings['limits'];
+  readonly bans: Settings['bans'];
+  readonly retry: Settings['retry'];
+  readonly log: LogConfig;
+  readonly state: Settings['state'];
+  readonly dataDir: string;
+}

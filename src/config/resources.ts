@@ -1,0 +1,127 @@
+/**
+ * What a configuration points to: secrets in variables and files, lists of upstreams, certificates.
+ * Everything is looked up once; checking and building use the same answers.
+ */
+import { accessSync, constants, readFileSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { parseUpstreamUrl } from '../upstreams/upstream.js';
+import type { Tree } from './document.js';
+import type { Finding, Path } from './problems.js';
+import { listOf, mapOf, textOf } from './reading.js';
+import { fileTrouble, resolveSecret } from './secrets.js';
+import type { Resolved, SecretSources } from './secrets.js';
+
+/** Look-ups with a memory. */
+export interface Resources {
+  secret(reference: string): Resolved;
+  /** Absolute path of a file named in the configuration. */
+  path(file: string): string;
+  /** What is wrong with a list of upstreams, or null. */
+  listTrouble(file: string): string | null;
+  /** PEM text of a certificate file, or what is wrong with it. */
+  certificate(file: string): { readonly pem: string } | { readonly trouble: string };
+}
+
+/** Makes look-ups for one load. */
+export function createResources(sources: SecretSources): Resources {
+  const secrets = new Map<string, Resolved>();
+  const path = (file: string): string => resolve(sources.folder, file);
+  return {
+    path,
+    secret(reference) {
+      const known = secrets.get(reference) ?? resolveSecret(reference, sources);
+      secrets.set(reference, known);
+      return known;
+    },
+    listTrouble(file) {
+      try {
+        if (statSync(path(file)).isDirectory()) return `the file ${path(file)} is a folder`;
+        accessSync(path(file), constants.R_OK);
+        return null;
+      } catch (error) {
+        return `the file ${path(file)} ${fileTrouble(error)}`;
+      }
+    },
+    certificate(file) {
+      try {
+        const pem = readFileSync(path(file), 'utf8');
+        return pem.includes('-----BEGIN CERTIFICATE-----')
+          ? { pem }
+          : { trouble: `the file ${path(file)} holds no certificate in PEM form` };
+      } catch (error) {
+        return { trouble: `the file ${path(file)} ${fileTrouble(error)}` };
+      }
+    },
+  };
+}
+
+/** What is wrong, and what is only unwise. */
+export interface Findings {
+  readonly problems: Finding[];
+  readonly warnings: Finding[];
+}
+
+const literalPassword =
+  'a password stands in the configuration; give it as env:NAME or file:path, so that the file may be read by others';
+
+function checkPassword(reference: string, path: Path, { resources, found }: Check): void {
+  const resolved = resources.secret(reference);
+  if (resolved.kind === 'problem') found.problems.push({ path, message: resolved.message });
+  else if (resolved.literal) found.warnings.push({ path, message: literalPassword });
+}
+
+interface Check {
+  readonly resources: Resources;
+  readonly found: Findings;
+}
+
+function checkUrl(reference: string, path: Path, { resources, found }: Check): void {
+  const resolved = resources.secret(reference);
+  if (resolved.kind === 'problem') {
+    found.problems.push({ path, message: resolved.message });
+    return;
+  }
+  const url = resolved.secret.reveal();
+  const parsed = parseUpstreamUrl(url);
+  if (parsed.kind === 'bad') found.problems.push({ path, message: parsed.reason });
+  else if (
+    resolved.literal &&
+    parsed.upstream.login !== null &&
+    parsed.upstream.login.password.reveal() !== ''
+  ) {
+    found.warnings.push({ path, message: literalPassword });
+  }
+}
+
+function checkUpstream(entry: Readonly<Record<string, unknown>>, path: Path, check: Check): void {
+  const url = textOf(entry['url']);
+  if (url !== null && url !== '') checkUrl(url, [...path, 'url'], check);
+  const file = textOf(entry['file']);
+  const trouble = file === null || file === '' ? null : check.resources.listTrouble(file);
+  if (trouble !== null) check.found.problems.push({ path: [...path, 'file'], message: trouble });
+  const tls = mapOf(entry['tls']);
+  const ca = textOf(tls['ca']);
+  const certificate = ca === null ? null : check.resources.certificate(ca);
+  if (certificate !== null && 'trouble' in certificate) {
+    check.found.problems.push({ path: [...path, 'tls', 'ca'], message: certificate.trouble });
+  }
+  if (tls['verify'] === false) {
+    const message = 'the certificate of this upstream is not checked: anyone on the way can read its login';
+    check.found.warnings.push({ path: [...path, 'tls', 'verify'], message });
+  }
+}
+
+/** Looks up everything that a tree points to. */
+export function checkResources(tree: Tree, resources: Resources): Findings {
+  const check: Check = { resources, found: { problems: [], warnings: [] } };
+  listOf(tree['clients']).forEach((client, index) => {
+    const password = textOf(mapOf(client)['password']);
+    if (password !== null && password !== '') checkPassword(password, ['clients', index, 'password'], check);
+  });
+  for (const [name, pool] of Object.entries(mapOf(tree['pools']))) {
+    listOf(mapOf(pool)['upstreams']).forEach((entry, index) => {
+      checkUpstream(mapOf(entry), ['pools', name, 'upstreams', index], check);
+    });
+  }
+  return check.found;
+}

@@ -1,0 +1,109 @@
+/** What the runtime works by, made from the configuration: one function per value, so that `app.ts` stays small. */
+import type { BanRules, Limits, Runtime, Timeouts } from '../routing/runtime.js';
+import type { Route } from '../routing/route.js';
+import type { Config } from './config.js';
+import { openFileLimit } from './open-files.js';
+
+/** Deadlines of the data plane. */
+export function timeoutsOf({ timeouts }: Config): Timeouts {
+  return {
+    dialMs: timeouts.dial,
+    tlsMs: timeouts.tls,
+    firstByteMs: timeouts.first_byte,
+    exchangeMs: timeouts.exchange,
+    clientHeaderMs: timeouts.client_header,
+    clientIdleMs: timeouts.client_idle,
+    bodyIdleMs: timeouts.body_idle,
+    halfCloseMs: timeouts.half_close,
+    tunnelIdleMs: timeouts.tunnel_idle,
+    tunnelLifetimeMs: timeouts.tunnel_lifetime,
+    upstreamIdleMs: timeouts.upstream_idle,
+    acquireMs: timeouts.acquire,
+    drainMs: timeouts.drain,
+    preStopMs: timeouts.pre_stop,
+  };
+}
+
+/** Connections when the system does not tell how many files may be open. */
+const cautiousConnections = 10_000;
+
+/**
+ * Bounds of the data plane. Connections are never more than 45 % of the files that may be open
+ * (each needs one to an upstream); `openFiles` is that number, null where it isn't known.
+ */
+export function limitsOf({ limits }: Config, openFiles: number | null = openFileLimit()): Limits {
+  const most = openFiles === null ? Infinity : Math.max(1, Math.floor(openFiles * 0.45));
+  const wanted = limits.connections === 'auto' ? Infinity : limits.connections;
+  const connections = Math.min(wanted, most);
+  return {
+    headBytes: limits.head,
+    fieldCount: limits.fields,
+    connections: connections === Infinity ? cautiousConnections : connections,
+    connectionsPerAddress:
+      limits.connections_per_address === 'none' ? Infinity : limits.connections_per_address,
+    replayBytes: limits.replay,
+    replayTotalBytes: limits.replay_total,
+    idlePerExit: limits.idle_per_exit,
+    idleTotal: limits.idle_total,
+  };
+}
+
+/** How bans are counted. */
+export function banRulesOf({ bans }: Config): BanRules {
+  return {
+    siteMs: bans.site,
+    siteCapMs: bans.site_cap,
+    transportMs: bans.transport,
+    transportCapMs: bans.transport_cap,
+    jitter: bans.jitter,
+    maxEjected: bans.max_ejected,
+    suspectCount: bans.suspect_count,
+    suspectWindowMs: bans.suspect_window,
+  };
+}
+
+/** The budget of retries after transport faults. */
+export function retryRulesOf({ retry }: Config): Runtime['retry'] {
+  return { transportRatio: retry.transport_ratio, transportFloorPerS: retry.transport_floor };
+}
+
+/** The routes with all defaults filled in. */
+export function routesOf(config: Config): Route[] {
+  const allPools = config.pools.map((pool) => pool.name);
+  return config.routes.map((route, index) => ({
+    label: route.name ?? `route-${index}`,
+    match: {
+      sites: route.match.site ?? [],
+      hosts: route.match.host ?? [],
+      ports: route.match.port ?? [],
+      paths: route.match.path ?? [],
+      methods: route.match.method ?? [],
+      clients: route.match.client ?? [],
+    },
+    pools: route.pools ?? allPools,
+    retries: route.retries ?? config.retry.retries,
+    timeoutMs: route.timeout ?? config.timeouts.exchange,
+    retryUnsafe: route.retry_unsafe,
+    onClientFin: route.on_client_fin,
+    expose: route.expose,
+    statuses: route.statuses,
+  }));
+}
+
+/** Everything of a `Runtime` but its pools, whose upstreams come from sources. */
+export function runtimeValuesOf(config: Config): Omit<Runtime, 'pools'> {
+  return {
+    routes: routesOf(config),
+    timeouts: timeoutsOf(config),
+    limits: limitsOf(config),
+    bans: banRulesOf(config),
+    retry: retryRulesOf(config),
+    sessionHeader: config.sessions.header,
+    sessionTtlMs: config.sessions.ttl,
+  };
+}
+
+/** Sites named in routes: the only ones that metrics tell apart. */
+export function metricSites(config: Config): ReadonlySet<string> {
+  return new Set(config.routes.flatMap((route) => route.match.site ?? []));
+}

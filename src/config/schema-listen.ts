@@ -1,0 +1,119 @@
+/** Settings of who may come in, by which door, and where they may go: listen, targets, clients. */
+import { z } from 'zod';
+import { address, count, hostMatch, name, oneOrMany, range, rate, secretRef, withHelp } from './fields.js';
+import { defaultFields, requestDefaults } from './schema-defaults.js';
+import { parseAllowEntry } from '../protocol/target-policy.js';
+
+const proxyAddress = withHelp(address(), {
+  help: 'Address and port of this listener.',
+  example: '127.0.0.1:8080',
+});
+
+const proxyListener = z.strictObject(
+  {
+    at: proxyAddress,
+    client: withHelp(name(), {
+      help: 'Client that requests on this listener belong to when they carry no login.',
+      example: 'crawler',
+    }).optional(),
+    route: withHelp(name(), {
+      help: 'Route of all requests on this listener; without it the first route that matches.',
+      example: 'everything',
+    }).optional(),
+    ...defaultFields,
+  },
+  { error: "expected an address such as '127.0.0.1:8080', or { at: ADDRESS, … }" },
+);
+
+const atOnly = proxyAddress.transform((at): z.output<typeof proxyListener> => ({ at }));
+const proxyEntry = z.union([atOnly, proxyListener]);
+
+/** `listen` */
+export const listenSchema = withHelp(
+  z
+    .strictObject({
+      proxy: withHelp(oneOrMany(proxyEntry), {
+        help:
+          'Where crawlers connect: an address, or a list of addresses or of { at, client, route, session, mode, ttl, pool, country, city, asn, tags, retries, timeout, detect }, ' +
+          'each presetting what its requests leave out. An address other than loopback needs clients.',
+      }).prefault('127.0.0.1:8080'),
+      admin: withHelp(z.union([z.literal('off').transform(() => null), address()]), {
+        help: "Where /metrics, /healthz and /readyz are; 'off' for nowhere. It asks for no login yet: keep it on loopback or behind a firewall.",
+      }).prefault('127.0.0.1:8081'),
+      admin_hosts: withHelp(oneOrMany(hostMatch()), {
+        help: 'Names by which the admin listener may be called, besides loopback names and its own addresses.',
+      }).prefault([]),
+    })
+    .prefault({}),
+  { help: 'The doors.' },
+);
+
+/** `targets` */
+export const targetsSchema = withHelp(
+  z
+    .strictObject({
+      allow: withHelp(
+        oneOrMany(
+          z.string({ error: 'expected an exception' }).refine((text) => parseAllowEntry(text) !== null, {
+            error: "expected an exception such as '127.0.0.1:8000', '10.20.0.0/16' or 'intranet.example:443'",
+          }),
+        ),
+        {
+          help:
+            'Exceptions to the rule that private, loopback and other special addresses are refused as targets: ' +
+            "'127.0.0.1:8000', '[::1]:8000', '10.20.0.0/16', 'localhost:8000'. The gateway's own ports are refused always.",
+        },
+      ).prefault([]),
+    })
+    .prefault({}),
+  { help: 'Where requests may go.' },
+);
+
+const unlimited = 'Without it there is no limit.';
+
+const clientLimits = z.strictObject(
+  {
+    requests: withHelp(rate(), {
+      help: `Requests per time, tunnels included. ${unlimited}`,
+      example: '600/min',
+    }).optional(),
+    tunnels: withHelp(count(0), { help: `Tunnels open at once. ${unlimited}`, example: 200 }).optional(),
+    connections: withHelp(count(0), {
+      help: `Connections open at once. ${unlimited}`,
+      example: 500,
+    }).optional(),
+    exchanges: withHelp(count(0), {
+      help: `Requests under way at once. ${unlimited}`,
+      example: 100,
+    }).optional(),
+  },
+  { error: 'expected limits such as { requests: 600/min, tunnels: 200 }' },
+);
+
+const client = z.strictObject(
+  {
+    name: withHelp(name(), { help: 'The user name that the client logs in with.', example: 'crawler' }),
+    password: withHelp(secretRef('a password'), {
+      help: 'Its password: env:NAME, file:path, or the password itself. Without it allow_from decides alone.',
+      example: 'env:CRAWLER_PASSWORD',
+    }).optional(),
+    allow_from: withHelp(oneOrMany(range()), {
+      help: 'Addresses that the client may connect from. Judged by the address of the connection, never by a header.',
+      example: ['127.0.0.0/8', '10.0.0.0/8'],
+    }).optional(),
+    limits: withHelp(clientLimits, { help: 'What the client may use at most.' }).optional(),
+    targets: withHelp(oneOrMany(hostMatch()), {
+      help: 'Hosts that the client may go to; without it everywhere.',
+      example: ['shop.example', '*.shop.example'],
+    }).optional(),
+    defaults: withHelp(requestDefaults, {
+      help: 'What its requests are taken to say when they say nothing.',
+    }).optional(),
+  },
+  { error: 'expected a client such as { name: crawler, password: env:CRAWLER_PASSWORD }' },
+);
+
+/** `clients` */
+export const clientsSchema = withHelp(z.array(client, { error: 'expected a list of clients' }).prefault([]), {
+  help: 'Who may use the proxy. Without clients no login is asked, and only loopback listeners start.',
+});

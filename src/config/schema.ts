@@ -1,0 +1,42 @@
+/**
+ * Everything that can be set: types, defaults, limits and help in one schema. The loader, the example file and
+ * the JSON Schema for editors all come from it.
+ */
+import { z } from 'zod';
+import { clientsSchema, listenSchema, targetsSchema } from './schema-listen.js';
+import { poolsSchema } from './schema-pools.js';
+import { routesSchema, sessionsSchema } from './schema-routes.js';
+import {
+  bansSchema,
+  dataDirSchema,
+  limitsSchema,
+  logSchema,
+  retrySchema,
+  stateSchema,
+  timeoutsSchema,
+} from './schema-rules.js';
+
+/** The whole file. */
+export const configSchema = z
+  .strictObject(
+    {
+      listen: listenSchema,
+      targets: targetsSchema,
+      clients: clientsSchema,
+      pools: poolsSchema,
+      routes: routesSchema,
+      sessions: sessionsSchema,
+      timeouts: timeoutsSchema,
+      limits: limitsSchema,
+      bans: bansSchema,
+      retry: retrySchema,
+      log: logSchema,
+      state: stateSchema,
+      data_dir: dataDirSchema,
+    },
+    { error: 'expected settings by name' },
+  )
+  .describe('Settings of the Turnpike gateway.');
+
+/** What the schema makes of a file: defaults filled in, durations in milliseconds, sizes in bytes, secrets unresolved. */
+export type Settings = z.output<typeof configSchema>;

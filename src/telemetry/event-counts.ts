@@ -1,0 +1,189 @@
+/** What events add to the metrics. */
+import { errorTable } from '../core/errors.js';
+import type { ErrorCode } from '../core/errors.js';
+import type { ExchangeEnded, SessionPinned, TurnpikeEvent, UpstreamConnection } from '../core/events.js';
+import { methodClass, nameOrNone, statusClass, verdictClass } from './label-values.js';
+import { metricTable } from './metric-table.js';
+import type { MetricName } from './metric-table.js';
+import { Counters, Histograms, readingsText } from './series.js';
+import type { Count, Histogram } from './series.js';
+
+const counters = (name: MetricName): Counters => new Counters(name, metricTable[name]);
+const histograms = (name: MetricName): Histograms => new Histograms(name, metricTable[name]);
+
+const pinReasons: readonly SessionPinned['reason'][] = [
+  'first',
+  'exit_failed',
+  'exit_banned',
+  'exit_gone',
+  'expired',
+];
+const upstreamEvents: readonly UpstreamConnection['what'][] = ['opened', 'reused', 'stale', 'closed'];
+const refusalReasons = ['tls_hello', 'over_limit', 'own_fault'];
+
+/** What every exchange of one route, pool, kind and outcome adds to. Found with one look-up. */
+interface ExchangeSeries {
+  readonly ended: Count;
+  readonly duration: Histogram;
+  readonly firstByte: Histogram;
+  readonly open: Histogram;
+  readonly received: Count;
+  readonly sent: Count;
+}
+
+interface Door {
+  readonly opened: Count;
+  readonly closed: Count;
+}
+
+const mostKinds = 4000;
+
+/** Counts events. One per gateway: nothing is shared between two in one process. */
+export class EventCounts {
+  private readonly exchanges = counters('turnpike_exchanges_total');
+  private readonly methods = counters('turnpike_exchange_methods_total');
+  private readonly errors = counters('turnpike_errors_total');
+  private readonly verdicts = counters('turnpike_verdicts_total');
+  private readonly durations = histograms('turnpike_exchange_duration_seconds');
+  private readonly firstBytes = histograms('turnpike_first_byte_seconds');
+  private readonly opens = histograms('turnpike_upstream_open_seconds');
+  private readonly received = counters('turnpike_client_received_bytes_total');
+  private readonly sent = counters('turnpike_client_sent_bytes_total');
+  private readonly attempts = counters('turnpike_attempts_total');
+  private readonly retries = counters('turnpike_retries_total');
+  private readonly bans = counters('turnpike_bans_total');
+  private readonly pins = counters('turnpike_session_pins_total');
+  private readonly opened = counters('turnpike_client_connections_opened_total');
+  private readonly closed = counters('turnpike_client_connections_closed_total');
+  private readonly refused = counters('turnpike_connections_refused_total');
+  private readonly upstreams = counters('turnpike_upstream_connections_total');
+  private readonly notes = counters('turnpike_notes_total');
+  private readonly exchangeSeries = new Map<string, ExchangeSeries>();
+  private readonly doors = new Map<string, Door>();
+
+  constructor(private readonly sites: () => ReadonlySet<string>) {
+    for (const code of Object.keys(errorTable)) this.error(code as ErrorCode);
+    for (const reason of pinReasons) this.pins.of(reason);
+    for (const what of upstreamEvents) this.upstreams.of(what);
+    for (const reason of refusalReasons) this.refused.of(reason);
+    for (const level of ['info', 'warn', 'error']) this.notes.of(level);
+  }
+
+  /** Counts one event. */
+  add(event: TurnpikeEvent): void {
+    switch (event.type) {
+      case 'exchange_ended':
+        this.exchange(event);
+        return;
+      case 'attempt_ended':
+        this.attempts.of(event.pool, verdictClass(event.verdict)).value += 1;
+        if (event.retried) this.retries.of(event.pool).value += 1;
+        return;
+      case 'exit_banned':
+        if (event.site === null) this.bans.of('exit', 'none').value += 1;
+        else this.bans.of('site', this.site(event.site)).value += 1;
+        return;
+      case 'session_pinned':
+        this.pins.of(event.reason).value += 1;
+        return;
+      case 'client_connected':
+        this.door(event.listener).opened.value += 1;
+        return;
+      case 'client_disconnected':
+        this.door(event.listener).closed.value += 1;
+        return;
+      case 'connection_refused':
+        this.refused.of(event.reason).value += 1;
+        return;
+      case 'upstream_connection':
+        this.upstreams.of(event.what).value += 1;
+        return;
+      case 'note':
+        this.notes.of(event.level).value += 1;
+        return;
+    }
+  }
+
+  /** All of it in Prometheus' text form. */
+  text(): string {
+    const families = [
+      ...[
+        this.exchanges,
+        this.methods,
+        this.errors,
+        this.verdicts,
+        this.durations,
+        this.firstBytes,
+        this.opens,
+      ],
+      ...[
+        this.received,
+        this.sent,
+        this.attempts,
+        this.retries,
+        this.bans,
+        this.pins,
+        this.opened,
+        this.closed,
+      ],
+      ...[this.refused, this.upstreams, this.notes],
+    ];
+    const open = [...this.doors].map(([listener, { opened, closed }]) => ({
+      labels: [listener],
+      value: opened.value - closed.value,
+    }));
+    const openName = 'turnpike_client_connections_open';
+    return (
+      families.map((family) => family.text()).join('') + readingsText(openName, metricTable[openName], open)
+    );
+  }
+
+  private site(site: string): string {
+    return this.sites().has(site) ? site : 'other';
+  }
+
+  private error(code: ErrorCode): Count {
+    return this.errors.of(code, errorTable[code].blame);
+  }
+
+  private exchange(event: ExchangeEnded): void {
+    const series = this.seriesOf(event);
+    series.ended.value += 1;
+    series.duration.observe(event.times.totalMs / 1000);
+    if (event.times.firstByteMs !== null) series.firstByte.observe(event.times.firstByteMs / 1000);
+    // 0 is a kept connection: nothing was opened.
+    if (event.times.openMs !== null && event.times.openMs > 0) series.open.observe(event.times.openMs / 1000);
+    series.received.value += event.bytesIn;
+    series.sent.value += event.bytesOut;
+    this.methods.of(methodClass(event.method)).value += 1;
+    this.verdicts.of(this.site(event.site), verdictClass(event.verdict)).value += 1;
+    if (event.code !== null) this.error(event.code).value += 1;
+  }
+
+  private seriesOf(event: ExchangeEnded): ExchangeSeries {
+    const status = statusClass(event.status);
+    const key = `${event.route}\n${event.pool ?? ''}\n${event.kind}\n${status}\n${event.end}`;
+    const known = this.exchangeSeries.get(key);
+    if (known !== undefined) return known;
+    const route = nameOrNone(event.route);
+    const pool = nameOrNone(event.pool);
+    const made = {
+      ended: this.exchanges.of(route, pool, event.kind, status, event.end),
+      duration: this.durations.of(route, event.kind),
+      firstByte: this.firstBytes.of(route),
+      open: this.opens.of(pool),
+      received: this.received.of(event.kind),
+      sent: this.sent.of(event.kind),
+    };
+    if (this.exchangeSeries.size < mostKinds) this.exchangeSeries.set(key, made);
+    return made;
+  }
+
+  private door(listener: string): Door {
+    const known = this.doors.get(listener);
+    if (known !== undefined) return known;
+    const made = { opened: this.opened.of(listener), closed: this.closed.of(listener) };
+    this.doors.set(listener, made);
+    return made;
+  }
+}

@@ -1,0 +1,173 @@
+/**
+ * The log: JSON lines in pino's form. Exchanges are the bulk and are built by hand (see `line.ts`); everything
+ * else is rare and goes through pino. What is written is listed field by field, here and there.
+ */
+import { pino } from 'pino';
+import type { Logger } from 'pino';
+import type { Clock } from '../core/clock.js';
+import type { AttemptEnded, ConnectionRefused, GatewayNote, TurnpikeEvent } from '../core/events.js';
+import { createExchangeLine } from './line.js';
+import type { RedactableField } from './line.js';
+import { openLogSink } from './log-sink.js';
+import type { LogSink } from './log-sink.js';
+import { scrub } from './scrub.js';
+
+/** What is logged, and where. */
+export interface LogSettings {
+  readonly level: 'debug' | 'info' | 'warn' | 'error' | 'silent';
+  /** Whether each exchange gets a line. */
+  readonly access: boolean;
+  /** Appended to; null for standard output. */
+  readonly file: string | null;
+  readonly redact: readonly RedactableField[];
+}
+
+/** The log as `app.ts` sees it. */
+export interface Log {
+  /** Takes every event; writes those that the level asks for. Never throws. Needs no `this`. */
+  readonly subscribe: (event: TurnpikeEvent) => void;
+  /** Lines lost so far, for the metrics. */
+  dropped(): number;
+  /** Opens the file anew, for log rotation. */
+  reopen(): void;
+  /** Writes what is buffered and closes; takes two seconds at most. */
+  close(): Promise<void>;
+}
+
+/** Refused connections can come by the thousand; so many lines a second say enough. */
+const refusalsPerSecond = 5;
+
+class EventLog implements Log {
+  private readonly pino: Logger;
+  private readonly exchangeLine: ReturnType<typeof createExchangeLine>;
+  private readonly writesExchanges: boolean;
+  private readonly hides: ReadonlySet<string>;
+  private refusalSecond = 0;
+  private refusalLines = 0;
+  private refusalsUnsaid = 0;
+
+  constructor(
+    settings: LogSettings,
+    private readonly sink: LogSink,
+    private readonly clock: Clock,
+  ) {
+    const redact = new Set(settings.redact);
+    this.hides = redact;
+    this.exchangeLine = createExchangeLine(redact);
+    this.writesExchanges = settings.access && (settings.level === 'info' || settings.level === 'debug');
+    const options = { level: settings.level, base: null, timestamp: () => `,"time":${clock.wallMs()}` };
+    this.pino = pino(options, sink);
+  }
+
+  readonly subscribe = (event: TurnpikeEvent): void => {
+    switch (event.type) {
+      case 'exchange_ended':
+        if (this.writesExchanges) this.sink.write(this.exchangeLine(event, this.clock.wallMs()));
+        return;
+      case 'attempt_ended':
+        if (this.pino.isLevelEnabled('debug')) this.attempt(event);
+        return;
+      case 'session_pinned':
+        if (!this.pino.isLevelEnabled('debug')) return;
+        this.pino.debug({
+          event: 'session_pinned',
+          client: this.shown('client', event.client),
+          session: this.shown('session', event.session),
+          upstream: event.upstream,
+          generation: event.generation,
+          reason: event.reason,
+        });
+        return;
+      case 'exit_banned':
+        this.pino.info({
+          event: 'exit_banned',
+          upstream: event.upstream,
+          upstreamLabel: this.shown('upstreamLabel', event.upstreamLabel),
+          site: event.site === null ? null : this.shown('site', event.site),
+          reason: scrub(event.reason),
+          strikes: event.strikes,
+          forMs: Math.round(event.forMs),
+        });
+        return;
+      case 'connection_refused':
+        this.refusal(event);
+        return;
+      case 'note':
+        this.note(event);
+        return;
+      case 'client_connected':
+      case 'client_disconnected':
+      case 'upstream_connection':
+        return;
+    }
+  };
+
+  dropped(): number {
+    return this.sink.dropped();
+  }
+
+  reopen(): void {
+    this.sink.reopen();
+  }
+
+  close(): Promise<void> {
+    return this.sink.close();
+  }
+
+  private shown(field: RedactableField, value: string): string {
+    return this.hides.has(field) ? '[redacted]' : scrub(value);
+  }
+
+  private attempt(event: AttemptEnded): void {
+    this.pino.debug({
+      event: 'attempt',
+      requestId: event.requestId,
+      pool: event.pool,
+      upstream: event.upstream,
+      upstreamLabel: this.shown('upstreamLabel', event.upstreamLabel),
+      site: this.shown('site', event.site),
+      attempt: event.attempt,
+      verdict: event.verdict,
+      reason: scrub(event.reason),
+      retried: event.retried,
+    });
+  }
+
+  private refusal(event: ConnectionRefused): void {
+    const second = Math.floor(this.clock.nowMs() / 1000);
+    if (second !== this.refusalSecond) {
+      this.refusalSecond = second;
+      this.refusalLines = 0;
+    }
+    this.refusalLines += 1;
+    if (this.refusalLines > refusalsPerSecond) {
+      this.refusalsUnsaid += 1;
+      return;
+    }
+    this.pino.warn({
+      event: 'connection_refused',
+      listener: event.listener,
+      clientAddress: this.shown('clientAddress', event.clientAddress),
+      reason: event.reason,
+      detail: scrub(event.detail),
+      unsaid: this.refusalsUnsaid,
+    });
+    this.refusalsUnsaid = 0;
+  }
+
+  private note(event: GatewayNote): void {
+    const detail: Record<string, unknown> = {};
+    for (const [key, value] of Object.entries(event.detail)) {
+      detail[key] = typeof value === 'string' ? scrub(value) : isPlain(value) ? value : '[secret]';
+    }
+    this.pino[event.level]({ event: event.what, detail });
+  }
+}
+
+const isPlain = (value: unknown): boolean =>
+  value === null || typeof value === 'number' || typeof value === 'boolean';
+
+/** Opens the log. Throws when its file can't be opened. */
+export function createLog(settings: LogSettings, clock: Clock): Log {
+  return new EventLog(settings, openLogSink(settings.file, clock), clock);
+}

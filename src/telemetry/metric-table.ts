@@ -1,0 +1,78 @@
+/** Every metric of our own: name, type, help, labels. `docs/metrics.md` is checked against this table. */
+
+/** One metric. */
+export interface MetricRow {
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly help: string;
+  /** All from closed sets: configuration (pool, route, site, listener) or tables of the program. Never from requests. */
+  readonly labels: readonly string[];
+  /** Upper bounds in seconds, for histograms. */
+  readonly buckets?: readonly number[];
+}
+
+const seconds = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+const counter = (help: string, ...labels: string[]): MetricRow => ({ type: 'counter', help, labels });
+const gauge = (help: string, ...labels: string[]): MetricRow => ({ type: 'gauge', help, labels });
+const histogram = (help: string, ...labels: string[]): MetricRow => ({
+  type: 'histogram',
+  help,
+  labels,
+  buckets: seconds,
+});
+
+/** The table. */
+export const metricTable = {
+  turnpike_exchanges_total: counter(
+    'Client requests that are over, by how they ended.',
+    'route',
+    'pool',
+    'kind',
+    'status',
+    'end',
+  ),
+  turnpike_exchange_methods_total: counter('Client requests that are over, by method.', 'method'),
+  turnpike_errors_total: counter('Errors that the gateway itself answered.', 'code', 'blame'),
+  turnpike_verdicts_total: counter(
+    'What the last attempt of an exchange proved; sites that no route names are other.',
+    'site',
+    'verdict',
+  ),
+  turnpike_exchange_duration_seconds: histogram(
+    'From the head of a request to the end of its answer or tunnel.',
+    'route',
+    'kind',
+  ),
+  turnpike_first_byte_seconds: histogram(
+    'From the head of a request to the first byte of its answer.',
+    'route',
+  ),
+  turnpike_upstream_open_seconds: histogram(
+    'Dial, TLS and handshake of the last attempt, where a connection was made.',
+    'pool',
+  ),
+  turnpike_client_received_bytes_total: counter('Bytes of bodies and tunnels from clients.', 'kind'),
+  turnpike_client_sent_bytes_total: counter('Bytes of bodies and tunnels to clients.', 'kind'),
+  turnpike_attempts_total: counter('Tries through an exit, by what they proved.', 'pool', 'verdict'),
+  turnpike_retries_total: counter('Tries that were followed by another.', 'pool'),
+  turnpike_bans_total: counter('Exits set aside: for one site, or altogether (scope exit).', 'scope', 'site'),
+  turnpike_session_pins_total: counter('Sessions that got an exit, or another one, by reason.', 'reason'),
+  turnpike_client_connections_opened_total: counter('Connections of clients that were accepted.', 'listener'),
+  turnpike_client_connections_closed_total: counter('Connections of clients that are over.', 'listener'),
+  turnpike_client_connections_open: gauge('Connections of clients that are open.', 'listener'),
+  turnpike_connections_refused_total: counter('Connections that never became a request.', 'reason'),
+  turnpike_upstream_connections_total: counter(
+    'Connections to upstreams: opened, reused, stale, closed.',
+    'event',
+  ),
+  turnpike_upstream_connections_idle: gauge('Connections to upstreams that are kept for later.'),
+  turnpike_exchanges_open: gauge('Requests under way.'),
+  turnpike_tunnels_open: gauge('Tunnels that stand.'),
+  turnpike_exits: gauge('Exits by state.', 'pool', 'state'),
+  turnpike_log_lines_dropped_total: counter('Log lines lost because they could not be written.'),
+  turnpike_notes_total: counter('Notes of the gateway about itself, by level.', 'level'),
+  turnpike_build_info: gauge('1, with the version as label.', 'version', 'node'),
+} as const satisfies Record<string, MetricRow>;
+
+/** The name of a metric. */
+export type MetricName = keyof typeof metricTable;

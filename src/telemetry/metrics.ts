@@ -1,0 +1,87 @@
+/** The metrics of one gateway: what events add up to, what is asked for at reading time, and what Node tells. */
+import { Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import type { TurnpikeEvent } from '../core/events.js';
+import { EventCounts } from './event-counts.js';
+import { metricTable } from './metric-table.js';
+import type { MetricName } from './metric-table.js';
+import { readingsText } from './series.js';
+import type { Reading } from './series.js';
+
+/** How many exits of a pool are in a state. */
+export interface ExitCount {
+  readonly pool: string;
+  readonly state: string;
+  readonly count: number;
+}
+
+/** Live values, asked for when metrics are read. What is left out is not shown. */
+export interface Gauges {
+  readonly exchangesOpen?: () => number;
+  readonly tunnelsOpen?: () => number;
+  readonly upstreamConnectionsIdle?: () => number;
+  readonly logLinesDropped?: () => number;
+  readonly exits?: () => Iterable<ExitCount>;
+}
+
+/** What metrics are made of. */
+export interface MetricsOptions {
+  /** Sites that get a label of their own: those that routes name. A function when a reload can change them. */
+  readonly sites: ReadonlySet<string> | (() => ReadonlySet<string>);
+  readonly gauges: Gauges;
+  readonly version: string;
+}
+
+/** The metrics as `app.ts` and `admin/` see them. */
+export interface Metrics {
+  /** Counts an event. Needs no `this`. */
+  readonly subscribe: (event: TurnpikeEvent) => void;
+  /** Everything in Prometheus' text form. */
+  readonly render: () => Promise<string>;
+  readonly contentType: string;
+}
+
+const asReading = (read: (() => number) | undefined): Reading[] =>
+  read === undefined ? [] : [{ labels: [], value: read() }];
+
+function gaugesText(gauges: Gauges, version: string): string {
+  const text = (name: MetricName, readings: Iterable<Reading>): string =>
+    readingsText(name, metricTable[name], readings);
+  const exits = Array.from(gauges.exits?.() ?? [], ({ pool, state, count }) => ({
+    labels: [pool, state],
+    value: count,
+  }));
+  return [
+    text('turnpike_exchanges_open', asReading(gauges.exchangesOpen)),
+    text('turnpike_tunnels_open', asReading(gauges.tunnelsOpen)),
+    text('turnpike_upstream_connections_idle', asReading(gauges.upstreamConnectionsIdle)),
+    text('turnpike_exits', exits),
+    text('turnpike_log_lines_dropped_total', asReading(gauges.logLinesDropped)),
+    text('turnpike_build_info', [{ labels: [version, process.version], value: 1 }]),
+  ].join('');
+}
+
+/** Metrics of the process, without those whose number of series comes and goes with the traffic. */
+function processRegistry(): Registry {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 20 });
+  registry.removeSingleMetric('nodejs_active_handles');
+  registry.removeSingleMetric('nodejs_active_requests');
+  registry.removeSingleMetric('nodejs_active_resources');
+  const collections = registry.getSingleMetric('nodejs_gc_duration_seconds');
+  if (collections instanceof Histogram) {
+    for (const kind of ['major', 'minor', 'incremental', 'weakcb']) collections.zero({ kind });
+  }
+  return registry;
+}
+
+/** Makes metrics with a registry of their own: two gateways in one process do not meet. */
+export function createMetrics(options: MetricsOptions): Metrics {
+  const { sites, gauges, version } = options;
+  const counts = new EventCounts(typeof sites === 'function' ? sites : () => sites);
+  const registry = processRegistry();
+  return {
+    subscribe: (event) => counts.add(event),
+    render: async () => counts.text() + gaugesText(gauges, version) + (await registry.metrics()),
+    contentType: registry.contentType,
+  };
+}
