@@ -2,10 +2,11 @@
  * The composition root: makes every adapter once, hands each part what it needs, starts and stops them.
  * The only place that knows all of them.
  */
+import { readFileSync } from 'node:fs';
 import os from 'node:os';
 import { Clients } from './access/clients.js';
 import { RateLimits } from './access/rate-limit.js';
-import { createAdminServer, type AdminServer } from './admin/server.js';
+import { createAdminServer, type AdminServer, type Readiness } from './admin/server.js';
 import type { Config } from './config/config.js';
 import { runtimeValuesOf, metricSites } from './config/runtime-values.js';
 import { systemClock, type Clock } from './core/clock.js';
@@ -17,6 +18,7 @@ import { Ledger } from './exits/ledger.js';
 import { loadPools } from './exits/load-pools.js';
 import { Listener, type ListenAt } from './gateway/listener.js';
 import { drainGateway } from './gateway/drain.js';
+import { RequestIds } from './gateway/request-ids.js';
 import { ReplayBudget } from './gateway/replay-body.js';
 import type { GatewayServices, Rules } from './gateway/services.js';
 import { IdleConnections } from './open/idle-connections.js';
@@ -79,7 +81,7 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
         controls: each.defaults,
       }),
   );
-  let state: 'starting' | 'ready' | 'draining' = 'starting';
+  let phase: Readiness['phase'] = 'starting';
   const metrics = createMetrics({
     sites: metricSites(config),
     version: versionOf(),
@@ -92,9 +94,9 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
     },
   });
   subscribers.push((event) => metrics.subscribe(event));
-  const admin = createAdminServer({ metrics, readiness: () => ({ state }) });
+  const admin = createAdminServer({ metrics, readiness: () => ({ phase, state: 'memory' }) });
   const shutDown = async (): Promise<Stopped> => {
-    state = 'draining';
+    phase = 'draining';
     const { timeouts } = services.rules().runtime;
     const cut = await drainGateway({ listeners, relays: services.relays, clock, timeouts });
     services.opener.idle.dropWhere(() => true);
@@ -111,7 +113,7 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
     ),
     start: async () => {
       const started = await listenAll(config, { listeners, admin, own });
-      state = 'ready';
+      phase = 'serving';
       return started;
     },
     stop: (reason) => {
@@ -149,6 +151,7 @@ async function buildServices(config: Config, basics: Basics): Promise<GatewaySer
     perKey: limits().idlePerExit,
     total: limits().idleTotal,
   }));
+  const gatewayId = random.hex(4);
   return {
     clock,
     wheel,
@@ -156,7 +159,8 @@ async function buildServices(config: Config, basics: Basics): Promise<GatewaySer
     emit,
     own,
     ledger,
-    gatewayId: random.hex(4),
+    gatewayId,
+    ids: new RequestIds(gatewayId),
     rules: () => rules,
     pins: new MemoryPins(clock),
     rateLimits: new RateLimits(),
@@ -179,9 +183,14 @@ async function listenAll(
     parts.own.ports.add(got.port);
     proxy.push(got);
   }
-  const admin = config.admin === null ? null : await parts.admin.listen(config.admin);
+  const admin = config.admin === null ? null : await parts.admin.listen(config.admin.host, config.admin.port);
   if (admin !== null) parts.own.ports.add(admin.port);
   return { proxy, admin };
+}
+
+function versionOf(): string {
+  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
 }
 
 function ownAddresses(): Set<string> {

@@ -8,7 +8,6 @@ import { Wire } from '../open/wire.js';
 import { ClientConnection, type ConnectionHost } from './client-connection.js';
 import type { ClientExchange, Origin } from './exchange.js';
 import { serveForward } from './forward.js';
-import { RequestIds } from './request-ids.js';
 import { refuse } from './respond.js';
 import type { GatewayServices } from './services.js';
 import { Trace } from './trace.js';
@@ -30,7 +29,6 @@ export class Listener implements ConnectionHost {
   private readonly server: net.Server;
   private readonly connections = new Set<ClientConnection>();
   private readonly perAddress = new Map<string, number>();
-  private readonly ids: RequestIds;
   private draining = false;
 
   constructor(
@@ -38,7 +36,6 @@ export class Listener implements ConnectionHost {
     private readonly defaults: ListenerDefaults,
   ) {
     this.wheel = services.wheel;
-    this.ids = new RequestIds(services.gatewayId, defaults.name);
     this.server = net.createServer({ allowHalfOpen: true, noDelay: true }, (socket) =>
       this.onConnection(socket),
     );
@@ -105,7 +102,7 @@ export class Listener implements ConnectionHost {
   }
 
   serve(exchange: ClientExchange): void {
-    const trace = new Trace(this.ids.next(), exchange);
+    const trace = new Trace(this.services.ids.next(), exchange);
     const asked = understand(this.services, exchange, this.defaults, trace);
     if (asked.kind === 'refused') {
       this.refuseAsked(exchange, trace, asked);
@@ -124,7 +121,7 @@ export class Listener implements ConnectionHost {
   }
 
   refuse(exchange: ClientExchange, failure: Failure): void {
-    refuse(this.services, exchange, new Trace(this.ids.next(), exchange), failure);
+    refuse(this.services, exchange, new Trace(this.services.ids.next(), exchange), failure);
   }
 
   onTlsHello(origin: Origin): void {

@@ -1,15 +1,15 @@
 /** Request ids: unique over all gateways, short, and cheap to make. */
 
-/** Makes the ids of one listener. */
+/** Makes the ids of one gateway. */
 export class RequestIds {
   private count = 0;
   private readonly prefix: string;
 
-  constructor(gatewayId: string, listener: string) {
-    this.prefix = `${gatewayId}-${listener.replaceAll(/[^A-Za-z0-9]/g, '')}-`;
+  constructor(gatewayId: string) {
+    this.prefix = `${gatewayId}-`;
   }
 
-  /** The next id: gateway, listener, running number. */
+  /** The next id: gateway and running number. */
   next(): string {
     return this.prefix + (++this.count).toString(36);
   }

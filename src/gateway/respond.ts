@@ -33,8 +33,10 @@ export function appendMaking(
 ): void {
   if (expose === 'none') return;
   fields.append('X-Turnpike-Request-Id', trace.requestId);
-  if (expose === 'id') return;
-  if (trace.upstream !== null) fields.append('X-Turnpike-Upstream', trace.upstream.id);
+  if (trace.upstream !== null) {
+    fields.append('X-Turnpike-Upstream', trace.upstream.id);
+    if (expose === 'full') fields.append('X-Turnpike-Upstream-Address', trace.upstream.label);
+  }
   fields.append('X-Turnpike-Attempts', String(trace.attempts));
   if (trace.session !== null)
     fields.append('X-Turnpike-Session', `${trace.session};${trace.generation ?? 0}`);
@@ -77,7 +79,7 @@ export function refuse(
 function errorFields(trace: Trace, failure: Failure): Fields {
   const row = errorTable[failure.code];
   const fields = Fields.of(['Content-Type', 'application/problem+json']);
-  appendMaking(fields, trace, 'full');
+  appendMaking(fields, trace, 'id');
   const details = { gateway: 'turnpike', error: row.proxyStatus, details: failure.detail };
   fields.append(
     'Proxy-Status',

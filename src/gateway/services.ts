@@ -12,6 +12,7 @@ import type { OwnAddresses, TargetPolicy } from '../protocol/target.js';
 import type { Runtime } from '../routing/runtime.js';
 import type { Pins } from '../state/ports.js';
 import type { Relay } from './relay.js';
+import type { RequestIds } from './request-ids.js';
 import type { ReplayBudget } from './replay-body.js';
 
 /** Rules that a reload swaps together. */
@@ -29,6 +30,7 @@ export interface GatewayServices {
   readonly emit: Emit;
   /** Names this process in request ids and loop markers. */
   readonly gatewayId: string;
+  readonly ids: RequestIds;
   /** The rules in force; read once per request. */
   rules(): Rules;
   readonly ledger: Ledger;
