@@ -5,6 +5,7 @@
 import { FAULT, FieldLines } from './field-lines.js';
 import type { Fields } from './fields.js';
 import { isHopByHop } from './fields.js';
+import { HeldBytes } from './held-bytes.js';
 import type { HeadLimits } from './message.js';
 import { CR, HEX, LF, VALUE, isBlank } from './octets.js';
 import type { BodyFault } from './stream.js';
@@ -177,7 +178,7 @@ export class ChunkedDecoder {
 class TrailerSection {
   fault: BodyFault | null = null;
   private readonly lines: FieldLines;
-  private held: Buffer[] = [];
+  private readonly held = new HeldBytes();
   private taken = 0;
 
   constructor(
@@ -195,10 +196,10 @@ class TrailerSection {
       this.taken += part.length;
       if (this.taken > this.limits.headBytes) return this.fail('too_large', 'a trailer section too large');
       if (lineEnd === 0) {
-        if (part.length > 0) this.held.push(Buffer.from(part));
+        this.held.append(part);
         return -1;
       }
-      const end = this.lines.read(this.releaseHeld() + part.toString('latin1'), 0);
+      const end = this.lines.read(this.held.release() + part.toString('latin1'), 0);
       if (end === FAULT) return this.failFromLines();
       if (end >= 0) return this.framesTooLate() ? this.fail('malformed', 'a trailer about framing') : lineEnd;
       at = lineEnd;
@@ -215,13 +216,6 @@ class TrailerSection {
   private framesTooLate(): boolean {
     const { fields } = this.lines;
     return !this.tolerant && (fields.has('content-length') || fields.has('transfer-encoding'));
-  }
-
-  private releaseHeld(): string {
-    if (this.held.length === 0) return '';
-    const text = Buffer.concat(this.held).toString('latin1');
-    this.held = [];
-    return text;
   }
 
   private failFromLines(): number {

@@ -2,36 +2,32 @@
  * What a head says about its connection: whether it stays (RFC 9112, section 9.3), becomes something else
  * (RFC 9110, section 7.8), or waits for a word (section 10.1.1). Only reads heads.
  */
-import { connectionTokens } from './fields.js';
+import { connectionTokens, listTokens } from './fields.js';
 import type { RequestHead, ResponseHead } from './message.js';
-import { withoutOws } from './octets.js';
+import { tolerances } from './tolerances.js';
 
 /**
  * Whether the peer means the connection to stay after this message. HTTP/1.1 stays unless it says `close`, 1.0
  * only if it says `keep-alive`. Old clients say it to a proxy in `Proxy-Connection`, which counts in requests
- * where Connection is silent. A 1.0 answer with Transfer-Encoding ends its connection (RFC 9112, section 6.1).
+ * where Connection is silent. A 1.0 answer with Transfer-Encoding ends its connection (RFC 9112, section 6.1), and
+ * so does one in which something was tolerated that leaves a doubt about what the peer meant.
  */
 export function wantsKeepAlive(head: RequestHead | ResponseHead): boolean {
   const { fields, minor } = head;
-  const said = persistenceIn(connectionTokens(fields));
   if (minor === 0 && fields.has('transfer-encoding')) return false;
+  if ('tolerated' in head && head.tolerated.some((name) => tolerances[name].leavesDoubt)) return false;
+  const said = persistenceIn(connectionTokens(fields));
   if (said !== null) return said;
-  if ('method' in head) {
-    const saidToProxy = persistenceIn(fields.all('proxy-connection').flatMap((value) => value.split(',')));
-    if (saidToProxy !== null) return saidToProxy;
+  if ('method' in head && fields.has('proxy-connection')) {
+    return persistenceIn(listTokens(fields, 'proxy-connection')) ?? minor === 1;
   }
   return minor === 1;
 }
 
 /** `close` wins over `keep-alive`; null where neither stands. */
 function persistenceIn(tokens: readonly string[]): boolean | null {
-  let keeps: boolean | null = null;
-  for (const token of tokens) {
-    const lower = withoutOws(token).toLowerCase();
-    if (lower === 'close') return false;
-    if (lower === 'keep-alive') keeps = true;
-  }
-  return keeps;
+  if (tokens.includes('close')) return false;
+  return tokens.includes('keep-alive') ? true : null;
 }
 
 /**

@@ -175,11 +175,19 @@ export function isHopByHop(lowerName: string): boolean {
   return HOP_BY_HOP.has(lowerName);
 }
 
+const NO_TOKENS: readonly string[] = [];
+
 /** The tokens of all `Connection` lines, in lower case (RFC 9110, section 7.6.1). */
-export function connectionTokens(fields: Fields): string[] {
+export function connectionTokens(fields: Fields): readonly string[] {
+  return fields.has('connection') ? listTokens(fields, 'connection') : NO_TOKENS;
+}
+
+/** The members of a comma-separated list (RFC 9110, section 5.6.1) over all lines of this name, in lower case. */
+export function listTokens(fields: Fields, lowerName: string): string[] {
   const tokens: string[] = [];
-  for (const value of fields.all('connection')) {
-    for (const part of value.split(',')) {
+  for (const value of fields.all(lowerName)) {
+    const parts = value.includes(',') ? value.split(',') : [value];
+    for (const part of parts) {
       const token = withoutOws(part).toLowerCase();
       if (token !== '') tokens.push(token);
     }

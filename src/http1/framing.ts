@@ -61,8 +61,14 @@ export function responseFraming(head: ResponseHead, requestMethod: string): Fram
   const length = lengths === 0 ? 0 : parseLength(fields.get('content-length') ?? '');
   if (length < 0) return refuse(malformed('a Content-Length that is no plain number'));
   if (requestMethod === 'HEAD' || status === 204 || status === 304) return NONE;
-  if (codings) return codingsFraming(codingsOf(fields).filter((coding) => coding !== ''));
+  if (codings) return tolerantCodings(codingsOf(fields));
   return lengths === 0 ? CLOSE : { kind: 'framing', framing: { kind: 'length', length } };
+}
+
+/** Empty list members and `identity` change nothing; when nothing else is there, the body lasts until the close. */
+function tolerantCodings(codings: readonly string[]): FramingResult {
+  const telling = codings.filter((coding) => coding !== '' && coding !== 'identity');
+  return telling.length === 0 && codings.includes('identity') ? CLOSE : codingsFraming(telling);
 }
 
 /** The transfer codings of all lines, in order and lower case, empty list elements included. */

@@ -6,7 +6,8 @@ import type { Fields } from './fields.js';
 import { connectionTokens } from './fields.js';
 import type { HeadFault } from './message.js';
 import { malformed } from './message.js';
-import { COLON, HOST_NAME, isDigit } from './octets.js';
+import { COLON, HOST_NAME, isDigit, withoutOws } from './octets.js';
+import type { ToleranceName } from './tolerances.js';
 
 const MAX_HOST_NAME = 253;
 const MAX_PORT = 65_535;
@@ -91,20 +92,25 @@ function hasFullLabels(text: string, end: number): boolean {
 }
 
 /**
- * Makes one line of Content-Length lines, or lists, that say the same (RFC 9110, section 8.6). Returns whether it
- * did; lines that contradict each other stay as they are.
+ * Makes one line of Content-Length lines, or lists, that say the same, and takes leading zeros off (RFC 9110,
+ * section 8.6). Returns what it did; lines that contradict each other stay as they are.
  */
-export function collapseLengths(fields: Fields): boolean {
+export function mendLength(fields: Fields): ToleranceName[] {
   const lines = fields.all('content-length');
   const first = lines[0];
-  if (first === undefined || (lines.length === 1 && !first.includes(','))) return false;
-  const values = lines.flatMap((line) => line.split(',')).map((value) => value.trim());
-  if (values.some((value) => value !== values[0])) return false;
-  fields.set(nameOfFirst(fields, 'content-length'), values[0] ?? '');
-  return true;
+  if (first === undefined) return [];
+  const isSingle = lines.length === 1 && !first.includes(',');
+  if (isSingle && !first.startsWith('0')) return [];
+  const values = lines.flatMap((line) => line.split(',')).map(withoutOws);
+  const plain = values.map(withoutLeadingZeros);
+  if (plain.some((value) => value !== plain[0])) return [];
+  fields.set('Content-Length', plain[0] ?? '');
+  const used: ToleranceName[] = values.length > 1 ? ['repeated_length'] : [];
+  return values.some((value, i) => value !== plain[i]) ? [...used, 'padded_length'] : used;
 }
 
-function nameOfFirst(fields: Fields, lowerName: string): string {
-  for (let i = 0; i < fields.length; i++) if (fields.lowerNameAt(i) === lowerName) return fields.nameAt(i);
-  return lowerName;
+function withoutLeadingZeros(digits: string): string {
+  let at = 0;
+  while (at < digits.length - 1 && digits.charAt(at) === '0') at++;
+  return digits.slice(at);
 }

@@ -5,10 +5,11 @@
  */
 import { FAULT, FieldLines } from './field-lines.js';
 import type { Fields } from './fields.js';
-import { checkRequestFields, collapseLengths } from './head-fields.js';
+import { HeldBytes } from './held-bytes.js';
+import { checkRequestFields, mendLength } from './head-fields.js';
 import type { HeadFault, HeadLimits, HeadStep, RequestHead, ResponseHead } from './message.js';
 import { malformed, tooLarge } from './message.js';
-import { CR, LF, asFieldValue } from './octets.js';
+import { CR, LF, asFieldValue, asTarget, isToken } from './octets.js';
 import type { RequestLine, StatusLine } from './start-lines.js';
 import { RequestLineWatch, StatusLineWatch, parseRequestLine, parseStatusLine } from './start-lines.js';
 
@@ -22,8 +23,7 @@ const MORE_STEP = { kind: 'more' } as const;
 
 /** What both readers do: find whole lines, hold unfinished ones, keep to the limits. */
 abstract class HeadReader<H extends object> {
-  private held: Buffer = NOTHING;
-  private heldLength = 0;
+  private readonly held = new HeldBytes();
   /** Bytes of the head taken so far, held ones included. */
   private taken = 0;
   private fault: HeadFault | null = null;
@@ -55,8 +55,7 @@ abstract class HeadReader<H extends object> {
 
   /** Makes the reader ready for the next head. */
   reset(): void {
-    this.held = NOTHING;
-    this.heldLength = 0;
+    this.held.clear();
     this.taken = 0;
     this.fault = null;
     this.lines = new FieldLines(this.limits.fieldCount, this.tolerant);
@@ -86,8 +85,8 @@ abstract class HeadReader<H extends object> {
     this.taken += part.length;
     const linesEnd = part.lastIndexOf(LF) + 1;
     if (linesEnd > 0) {
-      const before = this.heldLength;
-      const end = this.takeLines(this.releaseHeld() + part.toString('latin1', 0, linesEnd));
+      const before = this.held.length;
+      const end = this.takeLines(this.held.release() + part.toString('latin1', 0, linesEnd));
       if (end >= 0) return this.complete(bytes.subarray(end - before));
       if (end === FAULT) return this.refuse(this.lines.fault);
     }
@@ -95,7 +94,7 @@ abstract class HeadReader<H extends object> {
     const fault = this.hasStartLine ? null : this.watchStartLine(unfinished);
     if (fault !== null) return this.refuse(fault);
     if (this.taken >= this.limits.headBytes) return this.refuse(this.overLimit());
-    this.hold(unfinished);
+    this.held.append(unfinished);
     return MORE_STEP;
   }
 
@@ -119,31 +118,12 @@ abstract class HeadReader<H extends object> {
 
   private refuse(fault: HeadFault | null): HeadStep<H> {
     this.fault = fault ?? malformed('a head that is none');
-    this.held = NOTHING;
+    this.held.clear();
     return { kind: 'fault', fault: this.fault };
   }
 
   private overLimit(): HeadFault {
     return tooLarge(`more than ${this.limits.headBytes} bytes`);
-  }
-
-  /** The text of what is held, which is then held no more. */
-  private releaseHeld(): string {
-    const text = this.heldLength === 0 ? '' : this.held.toString('latin1', 0, this.heldLength);
-    this.heldLength = 0;
-    return text;
-  }
-
-  /** Keeps a copy; the room doubles, so that byte after byte costs no more than once and again. */
-  private hold(bytes: Buffer): void {
-    const needed = this.heldLength + bytes.length;
-    if (needed > this.held.length) {
-      const larger = Buffer.allocUnsafeSlow(Math.max(256, needed, Math.min(this.held.length * 2, 65_536)));
-      this.held.copy(larger, 0, 0, this.heldLength);
-      this.held = larger;
-    }
-    bytes.copy(this.held, this.heldLength);
-    this.heldLength = needed;
   }
 }
 
@@ -234,7 +214,7 @@ export class ResponseHeadReader extends HeadReader<ResponseHead> {
   protected override finish(): ResponseHead {
     const { status, reason, minor } = this.line as StatusLine;
     const { fields } = this.lines;
-    if (collapseLengths(fields)) this.lines.note('repeated_length');
+    for (const name of mendLength(fields)) this.lines.note(name);
     return { status, reason, minor, fields, tolerated: this.lines.tolerated };
   }
 
@@ -248,9 +228,13 @@ export class ResponseHeadReader extends HeadReader<ResponseHead> {
   }
 }
 
-/** A request head as it goes on the wire, latin1 text with its blank line (RFC 9112, section 3). */
+/**
+ * A request head as it goes on the wire, latin1 text with its blank line (RFC 9112, section 3). No part can break
+ * out of its line: in a target, what may not stand there is percent-encoded. A method that is no token throws.
+ */
 export function serializeRequestHead(head: RequestHead): string {
-  return `${head.method} ${head.target} HTTP/1.${head.minor}\r\n${head.fields.toWire()}\r\n`;
+  if (!isToken(head.method)) throw new TypeError('a method must be a token');
+  return `${head.method} ${asTarget(head.target)} HTTP/1.${head.minor}\r\n${head.fields.toWire()}\r\n`;
 }
 
 /** A response head as it goes on the wire; `minor` is what we speak unless told otherwise (RFC 9112, section 4). */

@@ -99,3 +99,22 @@ export function asFieldValue(text: string): string {
   for (let i = 0; i < text.length; i++) safe += VALUE[text.charCodeAt(i)] ? text.charAt(i) : ' ';
   return safe;
 }
+
+/** The target with what may not stand in one percent-encoded (RFC 3986, section 2.1). */
+export function asTarget(text: string): string {
+  for (let i = 0; i < text.length; i++) {
+    if (!TARGET[text.charCodeAt(i)]) return encodeTarget(text);
+  }
+  return text;
+}
+
+function encodeTarget(text: string): string {
+  let safe = '';
+  for (const character of text) {
+    if (TARGET[character.charCodeAt(0)]) safe += character;
+    else
+      for (const octet of Buffer.from(character))
+        safe += `%${octet.toString(16).toUpperCase().padStart(2, '0')}`;
+  }
+  return safe;
+}

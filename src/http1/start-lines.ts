@@ -103,6 +103,7 @@ export class RequestLineWatch {
 }
 
 const badStatusLine = malformed('the answer does not begin with a status line of HTTP/1');
+const tlsAnswer = malformed('the answer is TLS, not HTTP');
 const badStatus = malformed('the status is no number from 100 to 999');
 const STATUS_LINE_START = 'HTTP/1.';
 
@@ -123,10 +124,7 @@ export function parseStatusLine(
   const status = threeDigits(text, 9);
   if (status < 100 || end < 12 || (end > 12 && text.charCodeAt(12) !== SP)) return badStatus;
   if (status > 599) note('odd_status');
-  if (end <= 13) {
-    note('missing_reason');
-    return { status, reason: '', minor };
-  }
+  if (end === 12) note('missing_reason');
   for (let at = 13; at < end; at++) {
     if (VALUE[text.charCodeAt(at)]) continue;
     note('control_byte');
@@ -143,6 +141,9 @@ function threeDigits(text: string, at: number): number {
   return isDigit(a) && isDigit(b) && isDigit(c) ? (a - 0x30) * 100 + (b - 0x30) * 10 + (c - 0x30) : -1;
 }
 
+/** The first octet of a TLS alert or handshake record. */
+const looksLikeTls = (octet: number): boolean => octet === 0x15 || octet === 0x16;
+
 /** Looks at the first bytes of a status line while it is not whole. */
 export class StatusLineWatch {
   private length = 0;
@@ -151,7 +152,7 @@ export class StatusLineWatch {
   feed(bytes: Buffer): HeadFault | null {
     for (const octet of bytes) {
       if (this.length === 5) return null;
-      if (octet !== 'HTTP/'.charCodeAt(this.length)) return badStatusLine;
+      if (octet !== 'HTTP/'.charCodeAt(this.length)) return looksLikeTls(octet) ? tlsAnswer : badStatusLine;
       this.length++;
     }
     return null;

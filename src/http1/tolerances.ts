@@ -10,16 +10,23 @@ export interface Tolerance {
   readonly what: string;
   /** Why it does no harm, or who needs it. */
   readonly why: string;
+  /** True if the peer may have meant something else about its framing: its connection is not used again. */
+  readonly leavesDoubt: boolean;
 }
 
-const row = (what: string, why: string): Tolerance => ({ what, why });
+const row = (what: string, why: string): Tolerance => ({ what, why, leavesDoubt: false });
+const doubtful = (what: string, why: string): Tolerance => ({ what, why, leavesDoubt: true });
 
 export const tolerances = {
   repeated_length: row(
     'Content-Length repeated with the same value: collapsed into one.',
     'RFC 9110, section 8.6 allows it; real sites behind two proxies send it (H04).',
   ),
-  folded_line: row(
+  padded_length: row(
+    'Content-Length with leading zeros: written without them.',
+    'RFC 9110, section 8.6 allows it; the number is decimal.',
+  ),
+  folded_line: doubtful(
     'A field continued on the next line: joined with one space.',
     'RFC 9112, section 5.2 asks a proxy to do so.',
   ),
@@ -27,11 +34,11 @@ export const tolerances = {
     'Blanks between a field name and its colon: removed.',
     'RFC 9112, section 5.1 asks a proxy to do so (H07).',
   ),
-  bad_line: row(
+  bad_line: doubtful(
     'A line without colon or with a bad field name: dropped, with its continuation.',
     'Browsers ignore such a line; to forward it would hand the doubt on (H08, H09).',
   ),
-  control_byte: row(
+  control_byte: doubtful(
     'A field with a control byte in its value: dropped, unless it frames the body. In the reason phrase: the phrase is dropped.',
     'RFC 9110, section 5.5 calls such fields dangerous to forward (H08, H09).',
   ),
@@ -44,7 +51,7 @@ export const tolerances = {
     'Sites use such codes as a word to bots, and ban rules match them (H11).',
   ),
   missing_reason: row(
-    'A status line that ends after the status, with or without the space.',
+    'A status line that ends after the status, without the space.',
     'The phrase says nothing (RFC 9112, section 4).',
   ),
   later_minor_version: row(
@@ -55,11 +62,12 @@ export const tolerances = {
 
 export type ToleranceName = keyof typeof tolerances;
 
-/**
- * Leniency inside a chunked body has no head to be noted in: blanks after a chunk size (H05) and lines that end
- * with LF alone.
- */
+/** Leniency about bodies, which has no head to be noted in. */
 export const bodyTolerances = {
+  identity_coding: row(
+    'Transfer-Encoding: identity: ignored.',
+    'RFC 2616 had it as the coding that changes nothing.',
+  ),
   blank_after_chunk_size: row(
     'Blanks after a chunk size: ignored.',
     'Sloppy servers pad the size (H05); the size stays unambiguous.',
