@@ -27,7 +27,7 @@ import { parseAllowEntry, type OwnAddresses } from './protocol/target.js';
 import { MemoryPins } from './state/memory.js';
 import { createEmit, type Subscriber } from './telemetry/hub.js';
 import { createLog } from './telemetry/logger.js';
-import { createMetrics } from './telemetry/metrics.js';
+import { createMetrics, type Metrics } from './telemetry/metrics.js';
 
 /** What a running gateway offers to the command line. */
 export interface App {
@@ -82,17 +82,7 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
       }),
   );
   let phase: Readiness['phase'] = 'starting';
-  const metrics = createMetrics({
-    sites: metricSites(config),
-    version: versionOf(),
-    gauges: {
-      exchangesOpen: () => listeners.reduce((sum, listener) => sum + listener.exchangeCount, 0),
-      tunnelsOpen: () => services.relays.size,
-      upstreamConnectionsIdle: () => services.opener.idle.size,
-      logLinesDropped: () => log.dropped(),
-      exits: () => countExits(services.rules().runtime.pools, services.ledger, clock.nowMs()),
-    },
-  });
+  const metrics = observe(config, services, listeners, () => log.dropped());
   subscribers.push((event) => metrics.subscribe(event));
   const admin = createAdminServer({ metrics, readiness: () => ({ phase, state: 'memory' }) });
   const shutDown = async (): Promise<Stopped> => {
@@ -122,6 +112,25 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
       return stopping;
     },
   };
+}
+
+function observe(
+  config: Config,
+  services: GatewayServices,
+  listeners: readonly Listener[],
+  dropped: () => number,
+): Metrics {
+  return createMetrics({
+    sites: metricSites(config),
+    version: versionOf(),
+    gauges: {
+      exchangesOpen: () => listeners.reduce((sum, listener) => sum + listener.exchangeCount, 0),
+      tunnelsOpen: () => services.relays.size,
+      upstreamConnectionsIdle: () => services.opener.idle.size,
+      logLinesDropped: dropped,
+      exits: () => countExits(services.rules().runtime.pools, services.ledger, services.clock.nowMs()),
+    },
+  });
 }
 
 interface Basics {

@@ -3,7 +3,7 @@
  * Field order and case are kept; what speaks to one hop only, and every control of ours, stays here.
  */
 import { expectsContinue, upgradeOf } from '../http1/connection.js';
-import { Fields } from '../http1/fields.js';
+import type { Fields } from '../http1/fields.js';
 import { endToEnd } from '../http1/forwardable.js';
 import type { BodySource } from '../http1/stream.js';
 import type { Abandonment } from '../open/dial.js';

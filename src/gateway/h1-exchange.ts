@@ -1,7 +1,7 @@
 /** One request of an HTTP/1.1 client: its body as a source, its answer framed as this client understands it. */
 import { BodyReader, encodeChunkHead, LAST_CHUNK, serializeTrailers, type Framing } from '../http1/body.js';
 import { wantsKeepAlive } from '../http1/connection.js';
-import { Fields } from '../http1/fields.js';
+import type { Fields } from '../http1/fields.js';
 import { serializeResponseHead, type RequestHead, type ResponseHead } from '../http1/head.js';
 import type { BodyFault, BodySink, BodySource } from '../http1/stream.js';
 import type { ClientConnection } from './client-connection.js';

@@ -12,7 +12,7 @@ import { refuse } from './respond.js';
 import type { GatewayServices } from './services.js';
 import { Trace } from './trace.js';
 import { serveTunnel } from './tunnel.js';
-import { understand, type Ask, type ListenerDefaults, type Understood } from './understand.js';
+import { understand, type Ask, type ListenerDefaults, type Refused } from './understand.js';
 
 const BACKLOG = 4096;
 
@@ -142,7 +142,7 @@ export class Listener implements ConnectionHost {
   }
 
   /** Held back after many failed logins, so that guessing is slow. */
-  private refuseAsked(exchange: ClientExchange, trace: Trace, asked: Understood & { kind: 'refused' }): void {
+  private refuseAsked(exchange: ClientExchange, trace: Trace, asked: Refused): void {
     const answer = (): void => refuse(this.services, exchange, trace, asked.failure);
     const delayMs = asked.delayMs ?? 0;
     if (delayMs === 0) answer();

@@ -1,5 +1,5 @@
 /** CONNECT: opens a tunnel through an exit, tries elsewhere until one stands, and only then says 200. */
-import { Fields } from '../http1/fields.js';
+import type { Fields } from '../http1/fields.js';
 import type { Abandonment } from '../open/dial.js';
 import { openTunnel, type TunnelOutcome } from '../open/open.js';
 import { runAttempts, type Carrier, type Delivery, type Try } from './attempt.js';

@@ -6,7 +6,8 @@ import { checkClientTarget } from '../access/client-targets.js';
 import type { Client } from '../access/clients.js';
 import { mergeDefaults, readControls, type ControlDefaults } from '../request/controls.js';
 import type { Failure } from '../core/errors.js';
-import { checkTarget, parseAbsoluteForm, parseAuthority } from '../protocol/target.js';
+import type { RequestHead } from '../http1/head.js';
+import { checkTarget, parseAbsoluteForm, parseAuthority, type TargetResult } from '../protocol/target.js';
 import type { RequestContext } from '../request/context.js';
 import { matchRoute, type Route } from '../routing/route.js';
 import type { ClientExchange } from './exchange.js';
@@ -61,50 +62,53 @@ export function understand(
     };
   }
   if (auth.kind === 'refused') return auth;
-  const { client } = auth;
-  trace.client = client.name;
-  if (head.method === 'TRACE') return refused({ code: 'not_implemented', detail: 'TRACE is not forwarded.' });
-  const isTunnel = head.method === 'CONNECT';
-  const parsed = isTunnel ? parseAuthority(head.target) : parseAbsoluteForm(head.target);
-  if (parsed.kind === 'refused') return parsed;
-  const { target } = parsed;
+  trace.client = auth.client.name;
+  const located = locate(services, rules, head, auth.client);
+  if (located.kind === 'refused') return located;
+  const { target } = located;
   trace.target = target;
-  const passed = head.fields.get('x-turnpike-loop') ?? '';
-  const failure =
-    loopFailure(services, passed) ??
-    checkTarget(target, rules.targets, services.own) ??
-    checkClientTarget(client, target);
-  if (failure !== null) return refused(failure);
-  const controls = readControls({
+  const read = readControls({
     fields: head.fields,
     sessionHeader: rules.runtime.sessionHeader,
     username: auth.username,
-    defaults: defaultsOf(listener, client),
+    defaults: defaultsOf(listener, auth.client),
     sessionTtlMs: rules.runtime.sessionTtlMs,
   });
-  if (controls.kind === 'refused') return controls;
-  const path = isTunnel ? null : target.path;
-  const route = routeOf(rules, listener, { target, method: head.method, path, client: client.name });
+  if (read.kind === 'refused') return read;
+  trace.session = read.controls.session?.id ?? null;
+  const kind = head.method === 'CONNECT' ? 'tunnel' : 'forward';
+  const path = kind === 'tunnel' ? null : target.path;
+  const route = routeOf(rules, listener, { target, method: head.method, path, client: auth.client.name });
   if (route === null)
     return refused({ code: 'target_refused', detail: 'No route of the configuration matches.' });
   trace.route = route.label;
-  trace.session = controls.controls.session?.id ?? null;
+  const { requestId } = trace;
+  const context = { requestId, kind, method: head.method, target, client: auth.client.name } as const;
   return {
     kind: 'ask',
-    client,
+    client: auth.client,
     route,
     rules,
-    loopTrail: passed === '' ? services.gatewayId : `${passed}, ${services.gatewayId}`,
-    context: {
-      requestId: trace.requestId,
-      kind: isTunnel ? 'tunnel' : 'forward',
-      method: head.method,
-      target,
-      client: client.name,
-      controls: controls.controls,
-      route: route.label,
-    },
+    loopTrail: loopTrailOf(services, head),
+    context: { ...context, controls: read.controls, route: route.label },
   };
+}
+
+/** The target, if this client may go there. */
+function locate(
+  services: GatewayServices,
+  rules: Rules,
+  head: RequestHead,
+  client: Client,
+): Exclude<TargetResult, { kind: 'refused' }> | Refused {
+  if (head.method === 'TRACE') return refused({ code: 'not_implemented', detail: 'TRACE is not forwarded.' });
+  const parsed = head.method === 'CONNECT' ? parseAuthority(head.target) : parseAbsoluteForm(head.target);
+  if (parsed.kind === 'refused') return parsed;
+  const failure =
+    loopFailure(services, head) ??
+    checkTarget(parsed.target, rules.targets, services.own) ??
+    checkClientTarget(client, parsed.target);
+  return failure === null ? parsed : refused(failure);
 }
 
 /** Merged once per listener and client. */
@@ -128,11 +132,17 @@ function routeOf(
   return routes.find((route) => route.label === listener.route) ?? null;
 }
 
-function refused(failure: Failure): Understood {
+function refused(failure: Failure): Refused {
   return { kind: 'refused', failure };
 }
 
-function loopFailure(services: GatewayServices, passed: string): Failure | null {
-  if (passed === '' || !passed.split(',').some((id) => id.trim() === services.gatewayId)) return null;
+function loopFailure(services: GatewayServices, head: RequestHead): Failure | null {
+  const passed = head.fields.get(LOOP_FIELD);
+  if (passed === undefined || !passed.split(',').some((id) => id.trim() === services.gatewayId)) return null;
   return { code: 'loop_detected', detail: 'The request has passed this gateway before.' };
+}
+
+function loopTrailOf(services: GatewayServices, head: RequestHead): string {
+  const passed = head.fields.get(LOOP_FIELD);
+  return passed === undefined ? services.gatewayId : `${passed}, ${services.gatewayId}`;
 }
