@@ -99,7 +99,8 @@ const taken: Row[] = [
 ];
 
 describe('answers that are taken', () => {
-  it.each(taken)('%s', (_, text, line, pairs, tolerated) => {
+  it.each(taken)('%s', (...row) => {
+    const [, text, line, pairs, tolerated] = row;
     const expected = { kind: 'head', line, pairs, tolerated, rest: 'body\r\n\r\n' };
     const bytes = bytesOf(`${text}body\r\n\r\n`);
     expect(readResponse([Buffer.from(bytes)])).toEqual(expected);
