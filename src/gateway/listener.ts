@@ -103,21 +103,7 @@ export class Listener implements ConnectionHost {
 
   serve(exchange: ClientExchange): void {
     const trace = new Trace(this.services.ids.next(), exchange);
-    const asked = understand(this.services, exchange, this.defaults, trace);
-    if (asked.kind === 'refused') {
-      this.refuseAsked(exchange, trace, asked);
-      return;
-    }
-    const limitedKind = asked.context.kind === 'tunnel' ? 'tunnel' : 'exchange';
-    const admitted = this.services.rateLimits.admit(asked.client, limitedKind, this.nowMs());
-    if (admitted.kind === 'limited') {
-      const { detail, retryAfterMs } = admitted;
-      refuse(this.services, exchange, trace, { code: 'client_limited', detail, retryAfterMs });
-      return;
-    }
-    this.run(exchange, asked, trace)
-      .catch((error: unknown) => this.onInternalError(exchange, trace, error))
-      .finally(() => admitted.release());
+    this.run(exchange, trace).catch((error: unknown) => this.onInternalError(exchange, trace, error));
   }
 
   refuse(exchange: ClientExchange, failure: Failure): void {
@@ -149,9 +135,26 @@ export class Listener implements ConnectionHost {
     else this.wheel.arm(delayMs, answer);
   }
 
-  private run(exchange: ClientExchange, ask: Ask, trace: Trace): Promise<void> {
-    const serveIt = ask.context.kind === 'tunnel' ? serveTunnel : serveForward;
-    return serveIt(this.services, exchange, ask, trace);
+  private async run(exchange: ClientExchange, trace: Trace): Promise<void> {
+    const { services } = this;
+    const asked = understand(services, exchange, this.defaults, trace);
+    if (asked.kind === 'refused') {
+      this.refuseAsked(exchange, trace, asked);
+      return;
+    }
+    const isTunnel = asked.context.kind === 'tunnel';
+    const admitted = services.rateLimits.admit(asked.client, isTunnel ? 'tunnel' : 'exchange', this.nowMs());
+    if (admitted.kind === 'limited') {
+      const { detail, retryAfterMs } = admitted;
+      refuse(services, exchange, trace, { code: 'client_limited', detail, retryAfterMs });
+      return;
+    }
+    try {
+      const serveIt = isTunnel ? serveTunnel : serveForward;
+      await serveIt(services, exchange, asked, trace);
+    } finally {
+      admitted.release();
+    }
   }
 
   private onConnection(socket: net.Socket): void {

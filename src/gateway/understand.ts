@@ -36,8 +36,17 @@ export interface Ask {
 }
 
 /** Either an ask, or why not. */
-export type Understood =
-  Ask | { readonly kind: 'refused'; readonly failure: Failure; readonly delayMs?: number };
+export type Understood = Ask | Refused;
+
+/** Why a request is not served. */
+export interface Refused {
+  readonly kind: 'refused';
+  readonly failure: Failure;
+  /** For how long the answer is to be held back. */
+  readonly delayMs?: number;
+}
+
+const LOOP_FIELD = 'x-turnpike-loop';
 
 /** Reads a request. Order: login, target, loop, wishes, route: nobody learns about targets before a login. */
 export function understand(
