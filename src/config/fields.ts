@@ -15,16 +15,14 @@ export interface Help {
   readonly help: string;
   /** What the example file shows, commented out. Only for fields without a default. */
   readonly example?: unknown;
+  /** Whether the example file shows it though it has no default. */
+  readonly isTypical?: boolean;
 }
-
-const metaOf = (about: Help): { description: string; example?: unknown } =>
-  about.example === undefined
-    ? { description: about.help }
-    : { description: about.help, example: about.example };
 
 /** Attaches help to a finished type. */
 export function withHelp<T extends z.ZodType>(type: T, about: Help): T {
-  return type.meta(metaOf(about));
+  const { help, ...rest } = about;
+  return type.meta({ description: help, ...rest });
 }
 
 /** Text that `read` understands; what it can't read is reported in the words of `expected`, never by its value. */

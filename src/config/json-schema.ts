@@ -3,12 +3,14 @@ import { z } from 'zod';
 import type { Path } from './problems.js';
 import { configSchema } from './schema.js';
 
-/** The part of JSON Schema that our settings use. `example` is our own, see `fields.ts`. */
+/** The part of JSON Schema that our settings use. `example`, `isTypical` and `either` are our own, see `fields.ts`. */
 export interface JsonSchema {
   readonly type?: string | readonly string[];
   readonly description?: string;
   readonly default?: unknown;
   readonly example?: unknown;
+  readonly isTypical?: boolean;
+  readonly either?: readonly string[];
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
   readonly properties?: Readonly<Record<string, JsonSchema>>;
@@ -47,14 +49,13 @@ export function knownKeysAt(path: Path): readonly string[] {
   return parts.flatMap(alternatives).flatMap((part) => Object.keys(part.properties ?? {}));
 }
 
+const ownKeywords = ['example', 'isTypical', 'either'];
+
 /** Text of `config/turnpike.schema.json`. */
 export function jsonSchemaText(): string {
   const shown = JSON.stringify(
     inputSchema(),
-    (key, value: unknown) => {
-      if (key !== 'example') return value;
-      return undefined;
-    },
+    (key, value: unknown) => (ownKeywords.includes(key) ? undefined : value),
     2,
   );
   return `${shown}\n`;

@@ -96,6 +96,7 @@ const client = z.strictObject(
     password: withHelp(secretRef('a password'), {
       help: 'Its password: env:NAME, file:path, or the password itself. Without it allow_from decides alone.',
       example: 'env:CRAWLER_PASSWORD',
+      isTypical: true,
     }).optional(),
     allow_from: withHelp(oneOrMany(range()), {
       help: 'Addresses that the client may connect from. Judged by the address of the connection, never by a header.',

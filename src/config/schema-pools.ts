@@ -61,7 +61,8 @@ const upstream = z
   )
   .refine((entry) => (entry.file === undefined) !== (entry.url === undefined), {
     error: 'expected exactly one of file and url',
-  });
+  })
+  .meta({ either: ['file', 'url'] });
 
 const pool = z.strictObject(
   {

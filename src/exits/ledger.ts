@@ -139,7 +139,7 @@ export class Ledger implements LedgerView {
     const health = this.#health.get(slot);
     if (health === undefined) return NONE;
     const ban = succeeded(health.ban, this.#rules.transportMs, nowMs);
-    if (ban === health.ban && health.inARow === 0) return NONE;
+    if (ban === health.ban && health.faults === 0) return NONE;
     this.#setHealth(slot, { ...sound, ban });
     return hasReturned(health.ban, ban) ? { kind: 'returned', site: null } : NONE;
   }
@@ -275,7 +275,7 @@ export class Ledger implements LedgerView {
     const was = isAside(this.#banOf(slot, null));
     const is = isAside(health.ban);
     if (was !== is) this.#quota.change(slot, null, is ? 1 : -1);
-    if (!is && health.ban.strikes === 0 && health.inARow === 0) this.#health.delete(slot);
+    if (!is && health.ban.strikes === 0 && health.faults === 0) this.#health.delete(slot);
     else this.#health.set(slot, health);
     this.#mark(slot);
   }

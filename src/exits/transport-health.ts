@@ -1,24 +1,25 @@
 /**
- * When a fault on the way counts as the exit's own, and how many of them take it out. Values only.
+ * When faults on the way count as the exit's own, and how many of them take it out. Values only.
  */
 import { noBan } from '../facts/ban.js';
 import type { BanState, TransportFault } from '../facts/ban.js';
 
-/** An exit whose way had faults. */
+/** An exit whose way had faults; all counts are since the last success. */
 export interface Health {
   readonly ban: BanState;
-  /** Faults since the last success. */
-  readonly inARow: number;
-  /** Whether those faults came with more than one site. */
+  readonly faults: number;
+  /** Those among them that can't be the site's. */
+  readonly ownFaults: number;
+  /** Whether they came with more than one site. */
   readonly manySites: boolean;
   /** Site of the last one. */
   readonly site: string | null;
 }
 
 /** An exit without faults. */
-export const sound: Health = { ban: noBan, inARow: 0, manySites: false, site: null };
+export const sound: Health = { ban: noBan, faults: 0, ownFaults: 0, manySites: false, site: null };
 
-/** What the ledger knows besides. */
+/** A fault, and what the ledger knows besides. */
 export interface FaultContext {
   readonly fault: TransportFault;
   readonly site: string | null;
@@ -26,32 +27,57 @@ export interface FaultContext {
   readonly hasWorked: boolean;
 }
 
-/** Faults in a row that take an exit out. */
-const USUAL = 2;
-/** The same for faults that may be the site's, as long as only one site shows them. */
-const ONE_SITE = 5;
+/** How many in a row take an exit out. */
+interface Limit {
+  /** Whether only faults count that can't be the site's. */
+  readonly isOwn: boolean;
+  /** As long as all of them came with one site. */
+  readonly oneSite: number;
+  readonly manySites: number;
+}
+
+const atOnce: Limit = { isOwn: true, oneSite: 1, manySites: 1 };
+const second: Limit = { isOwn: true, oneSite: 2, manySites: 2 };
+/** May be the site's fault as well. */
+const doubtful: Limit = { isOwn: false, oneSite: 5, manySites: 2 };
+/** Most likely the site's, unless several sites have it and nothing works in between. */
+const weak: Limit = { isOwn: false, oneSite: Infinity, manySites: 4 };
+
+const limits: Readonly<Record<TransportFault, Limit>> = {
+  refused: atOnce,
+  auth: atOnce,
+  unreachable: second,
+  timeout: second,
+  dns: second,
+  tls: second,
+  closed: second,
+  reset: second,
+  protocol: second,
+  error: second,
+  silent: doubtful,
+  unclear: weak,
+};
+
+/** A login that was good before is refused: perhaps it is the site that asks for one. */
+function limitOf(context: FaultContext): Limit {
+  return context.fault === 'auth' && context.hasWorked ? doubtful : limits[context.fault];
+}
 
 /** The faults so far with one more. */
 export function withFault(health: Health, context: FaultContext): Health {
-  const isOther = health.inARow > 0 && context.site !== null && context.site !== health.site;
+  const isOther = health.site !== null && context.site !== null && context.site !== health.site;
   return {
     ban: health.ban,
-    inARow: health.inARow + 1,
+    faults: health.faults + 1,
+    ownFaults: health.ownFaults + (limitOf(context).isOwn ? 1 : 0),
     manySites: health.manySites || isOther,
     site: context.site ?? health.site,
   };
 }
 
-/**
- * Whether the last fault takes the exit out: a refused dial and a refused login at once, all others with the second
- * in a row. Silence may be the site's, and so may a 407 from an exit whose login was good before: they count when
- * two sites show them, or five in a row.
- */
+/** Whether the last fault, which `health` counts already, takes the exit out. */
 export function isTooMany(health: Health, context: FaultContext): boolean {
-  const { fault } = context;
-  if (fault === 'refused' || (fault === 'auth' && !context.hasWorked)) return true;
-  if (fault === 'silent' || fault === 'auth') {
-    return health.inARow >= (health.manySites ? USUAL : ONE_SITE);
-  }
-  return health.inARow >= USUAL;
+  const limit = limitOf(context);
+  const count = limit.isOwn ? health.ownFaults : health.faults;
+  return count >= (health.manySites ? limit.manySites : limit.oneSite);
 }

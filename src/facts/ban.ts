@@ -23,7 +23,9 @@ export type TransportFault =
   /** The connection stands and nothing comes: the exit's fault or the target's. */
   | 'silent'
   /** The exit reports a fault of its own. */
-  | 'error';
+  | 'error'
+  /** A gateway error without a mark: the exit's or the target's. */
+  | 'unclear';
 
 /** Where a ban stands in time. */
 export type BanPhase = 'clear' | 'out' | 'half_open' | 'trial';

@@ -42,8 +42,8 @@ export function takeOne(rate: Rate, fullAtMs: number, nowMs: number): Taken {
   const stepMs = rate.perMs / rate.count;
   const base = Math.max(fullAtMs, nowMs);
   const waitMs = base + stepMs - nowMs - (rate.burst ?? rate.count) * stepMs;
-  // Sums of fractions drift by less than this; a whole burst must not fail for its last one.
-  return waitMs > 1e-6
+  // Sums of fractions drift, the more the later it is; a whole burst must not fail for its last one.
+  return waitMs > 1e-6 + base * 1e-12
     ? { kind: 'limited', retryAfterMs: Math.ceil(waitMs) }
     : { kind: 'taken', fullAtMs: base + stepMs };
 }

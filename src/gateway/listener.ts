@@ -12,7 +12,7 @@ import { refuse } from './respond.js';
 import type { GatewayServices } from './services.js';
 import { Trace } from './trace.js';
 import { serveTunnel } from './tunnel.js';
-import { understand, type Ask, type ListenerDefaults, type Refused } from './understand.js';
+import { understand, type ListenerDefaults, type Refused } from './understand.js';
 
 const BACKLOG = 4096;
 

@@ -109,11 +109,13 @@ function judgeRefusal(answer: AnswerFacts, context: ClassifyContext): Verdict {
   if (answer.status === 407) return loginRefused(context, 'auth');
   const evidence = proxyEvidence(answer);
   if (evidence !== null) return confessed(evidence);
-  const detail =
-    answer.status === 403
-      ? 'the upstream does not go to this target (403 to CONNECT)'
-      : `the upstream answered CONNECT with status ${answer.status}`;
-  return failed('unclear', 'upstream_error', { reason: `connect_${answer.status}`, detail });
+  const { status } = answer;
+  const isForbidden = status === 403;
+  const detail = isForbidden
+    ? 'the upstream does not go to this target (403 to CONNECT)'
+    : `the upstream answered CONNECT with status ${status}`;
+  const verdict = failed('unclear', 'upstream_error', { reason: `connect_${status}`, detail });
+  return isForbidden ? verdict : { ...verdict, health: 'unclear' };
 }
 
 /** An answer over plain HTTP: the target's, unless it bears the mark of a proxy. */
@@ -140,7 +142,7 @@ function judgeStatus(answer: AnswerFacts, lists: StatusLists): Verdict {
   if (lists.suspect.includes(status)) return { ...ok, name: 'suspect', reason };
   const isGatewayError = status === 502 || status === 503 || status === 504;
   if (isGatewayError || lists.unclear.includes(status) || lists.throttled.includes(status)) {
-    return { ...ok, name: 'unclear', reason };
+    return { ...ok, name: 'unclear', reason, health: 'unclear' };
   }
   return ok;
 }

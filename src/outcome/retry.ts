@@ -31,6 +31,11 @@ export interface RetryFacts {
   readonly status: number | null;
   /** Status of the last suspect answer through another exit; null where there was none. */
   readonly previousSuspectStatus: number | null;
+  /**
+   * Whether another exit could serve now (`canChoose`); true when not said. Without one, the answer at hand is
+   * delivered and not thrown away for a `no_upstream`.
+   */
+  readonly isElsewhereFree?: boolean;
 }
 
 /** Which budget a retry is charged to. */
@@ -68,6 +73,7 @@ export function decideRetry(facts: RetryFacts): RetryDecision {
   const budget = budgetOf(verdict);
   const isAllowed =
     where !== null &&
+    (where === 'same' || facts.isElsewhereFree !== false) &&
     !facts.committed &&
     facts.attemptsMade <= facts.retriesAllowed &&
     facts.remainingMs >= MIN_REMAINING_MS &&

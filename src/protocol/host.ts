@@ -26,6 +26,9 @@ export type HostResult =
 
 const PLAIN = /^[a-z0-9._-]+$/;
 const NOT_ASCII = /[^\0-\x7f]/;
+/** What may go to `domainToASCII`, which would cut `é/x` at the slash and drop a tab as URLs do. */
+const INTERNATIONAL = /^[a-z0-9._\u0080-\u{10ffff}-]+$/iu;
+const BAD_CHARACTER = 'The host has a character that no host may have.';
 const LONGEST_RAW = 1024;
 const LONGEST_NAME = 253;
 const LONGEST_LABEL = 63;
@@ -45,7 +48,7 @@ export function readHost(text: string): HostResult {
     return unicode === null ? malformed('The host is not valid UTF-8.') : readIdna(unicode);
   }
   const lower = text.toLowerCase();
-  if (!PLAIN.test(lower)) return malformed('The host has a character that no host may have.');
+  if (!PLAIN.test(lower)) return malformed(BAD_CHARACTER);
   return lower.includes('xn--') ? readIdna(lower) : readPlain(lower);
 }
 
@@ -60,15 +63,15 @@ function readBracketed(text: string): HostResult {
 
 function utf8Of(latin1: string): string | null {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(latin1, 'latin1'));
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(latin1, 'latin1'));
   } catch {
     return null;
   }
 }
 
-/** UTS 46 by Node's URL code; an empty answer is its refusal. */
+/** UTS 46 by Node's URL code; an empty answer is its refusal. Also checks `xn--` labels that came ready-made. */
 function readIdna(unicode: string): HostResult {
-  if (unicode.includes('%')) return malformed('The host has a character that no host may have.');
+  if (!INTERNATIONAL.test(unicode)) return malformed(BAD_CHARACTER);
   const ascii = domainToASCII(unicode);
   return PLAIN.test(ascii) ? readPlain(ascii) : malformed('The host is not a valid international name.');
 }

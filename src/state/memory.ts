@@ -18,13 +18,16 @@ export class MemoryPins implements Pins {
   readonly #clock: Clock;
   readonly #maxEntries: number;
   readonly #entries = new Map<string, Entry>();
+  /** Both iterators live on: a new one would step over the holes of all that was dropped before. */
   #sweep: MapIterator<[string, Entry]>;
+  #oldest: MapIterator<string>;
 
   /** @param maxEntries most sessions that are remembered at once */
   constructor(clock: Clock, maxEntries: number = DEFAULT_MAX_ENTRIES) {
     this.#clock = clock;
     this.#maxEntries = Math.max(1, maxEntries);
     this.#sweep = this.#entries.entries();
+    this.#oldest = this.#entries.keys();
   }
 
   /** How many pins are held, those that ran out and were not yet swept among them. */
@@ -70,12 +73,19 @@ export class MemoryPins implements Pins {
   #insert(key: string, pin: Pin, ttlMs: number): Pin {
     const nowMs = this.#clock.nowMs();
     this.#sweepSome(nowMs);
-    if (this.#entries.size >= this.#maxEntries) {
-      const oldest = this.#entries.keys().next();
-      if (oldest.done !== true) this.#entries.delete(oldest.value);
-    }
+    if (this.#entries.size >= this.#maxEntries) this.#dropOldest();
     this.#entries.set(key, { pin, dueMs: nowMs + ttlMs, movedMs: nowMs });
     return pin;
+  }
+
+  /** All that stood before the iterator was dropped or moved to the young end, so the next one is the oldest. */
+  #dropOldest(): void {
+    let oldest = this.#oldest.next();
+    if (oldest.done === true) {
+      this.#oldest = this.#entries.keys();
+      oldest = this.#oldest.next();
+    }
+    if (oldest.done !== true) this.#entries.delete(oldest.value);
   }
 
   /** Extends the time; moves the entry to the young end only now and then, since each move costs the map a hole. */

@@ -10,7 +10,7 @@ import { createExchangeLine } from './line.js';
 import type { RedactableField } from './line.js';
 import { openLogSink } from './log-sink.js';
 import type { LogSink } from './log-sink.js';
-import { scrub } from './scrub.js';
+import { scrub } from '../core/scrub.js';
 
 /** What is logged, and where. */
 export interface LogSettings {

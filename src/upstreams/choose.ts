@@ -32,7 +32,7 @@ export interface Ask {
   readonly avoid: ReadonlySet<string>;
   /** Id of the exit to which the session is pinned. */
   readonly pinned: string | null;
-  /** Key of a session that has no pin yet: its first exit comes by hash. */
+  /** Key of a session: an exit it does not have yet, or no longer, comes by hash, so that all gateways agree. */
   readonly sessionKey: string | null;
 }
 
@@ -51,6 +51,16 @@ export type Choice =
 const SLOT_WAIT_MS = 1000;
 /** How many exits are looked at to say why none was found and when one will be back. */
 const LOOK_AT = 256;
+
+/** Whether {@link choose} would find an exit, without a turn of any cursor. */
+export function canChoose(ask: Ask): boolean {
+  const list = shortestList(ask.pool, ask.filter);
+  if (list === null) return false;
+  const eligible = new Eligible(ask, list);
+  const named = ask.filter.upstream;
+  if (named !== null) return eligible.isEligible(ask.pool.indexById.get(named) ?? -1);
+  return list.members.some((index) => eligible.isEligible(index));
+}
 
 /** Lazily: which exits of the pool may serve this request. */
 class Eligible implements Candidates {
@@ -80,7 +90,7 @@ class Eligible implements Candidates {
 /**
  * Chooses an exit: the named one; else the one the session is pinned to; else, for a session without a pin, the one
  * its key hashes to; else what the pool's strategy says. An exit that was tried, is set aside, is full or doesn't
- * match the filter is never chosen. Under 10 µs at 10,000 exits, as long as most of them may be used.
+ * match the filter is never chosen; a session whose exit is only full waits for it and doesn't move. Under 10 µs at 10,000 exits, as long as most of them may be used.
  */
 export function choose(ask: Ask): Choice {
   const { pool, filter } = ask;
@@ -93,12 +103,19 @@ export function choose(ask: Ask): Choice {
   if (pinned !== undefined && eligible.isEligible(pinned)) {
     return { kind: 'exit', index: pinned, why: 'pinned' };
   }
-  if (ask.pinned === null && ask.sessionKey !== null) {
-    const index = pickByHash(pool.ring, ask.sessionKey, (candidate) => eligible.isEligible(candidate));
+  if (pinned !== undefined && isWaitedFor(ask, pinned)) return explainNone(ask, Uint32Array.of(pinned));
+  if (ask.sessionKey !== null) {
+    const index = pickByHash(list.ring, ask.sessionKey, (candidate) => eligible.isEligible(candidate));
     return index < 0 ? explainNone(ask, list.members) : { kind: 'exit', index, why: 'session_hash' };
   }
   const index = strategies[pool.strategy](eligible, ask);
   return index < 0 ? explainNone(ask, list.members) : { kind: 'exit', index, why: 'strategy' };
+}
+
+/** Whether a session's exit would do but for its slots. */
+function isWaitedFor(ask: Ask, pinned: number): boolean {
+  const roomy = new Eligible({ ...ask, pool: { ...ask.pool, slotsPerExit: Infinity } }, ask.pool.all);
+  return roomy.isEligible(pinned);
 }
 
 const noMatch: Choice = { kind: 'none', retryAfterMs: null, reason: 'no exit matches the filter' };
@@ -147,8 +164,11 @@ function explainNone(ask: Ask, members: Uint32Array): Choice {
     if (upstream === undefined || !matches(upstream, ask.filter)) continue;
     const slot = pool.slots[index] ?? 0;
     let backMs = Math.max(nowMs, view.usableAtMs(slot, site));
-    if (ask.avoid.has(upstream.id)) seen.tried++;
-    else if (!view.isUsable(slot, site, nowMs)) seen.out++;
+    if (ask.avoid.has(upstream.id)) {
+      seen.tried++;
+      continue;
+    }
+    if (!view.isUsable(slot, site, nowMs)) seen.out++;
     else if (view.inFlight(slot) >= pool.slotsPerExit) {
       seen.full++;
       backMs = nowMs + SLOT_WAIT_MS;

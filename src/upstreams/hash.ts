@@ -2,16 +2,16 @@
  * Consistent hashing of exits: which exit a key gets, the same in every process for equal pools, whatever their order.
  * Losing an exit moves only the keys it had; its return brings them back.
  *
- * Up to {@link RENDEZVOUS_MAX} exits every exit is scored for the key and the best one wins (rendezvous hashing,
+ * Among up to {@link RENDEZVOUS_MAX} exits every one is scored for the key and the best one wins (rendezvous hashing,
  * weights exact: score `−ln(u) / weight`). One point per exit on a ring would be lopsided there: of two exits in
  * twenty pools one would get more than 65 % of the keys. Above that, multi-probe consistent hashing (Appleton and
  * O'Reilly, 2015): each exit has one point of 32 bits from its id (with weights: about four per unit of weight),
- * each key 21 probes, and the exit nearest clockwise to any probe wins. The switch depends on the size of the pool
- * alone, never on what is usable now.
+ * each key 21 probes, and the exit nearest clockwise to any probe wins. The switch depends on the size of the list
+ * (the pool, or those of a country or tag) alone, never on what is usable now.
  */
 import type { Upstream } from './upstream.js';
 
-/** Largest pool in which every exit is scored. */
+/** Largest list in which every exit is scored. */
 export const RENDEZVOUS_MAX = 256;
 
 const PROBES = 21;
@@ -21,40 +21,60 @@ const RING = 2 ** 32;
 /** Owners are packed below the point for sorting: 32 + 21 bits are exact in a float. */
 const OWNER_RANGE = 2 ** 21;
 
-/** Where the exits of a pool stand. Built once, never changed. */
-export interface HashRing {
-  /** For every exit, by index: the 32 bits that stand for its id. */
+/** The exits of a pool as hashing sees them, by index. */
+export interface HashSeeds {
+  /** The 32 bits that stand for the id. */
   readonly seeds: Uint32Array;
   readonly weights: Float64Array;
-  /** Points in rising order; empty in small pools. */
+  /** Whether any weight is not 1; then the number of points follows the weight. */
+  readonly isWeighted: boolean;
+}
+
+/** Where some exits of a pool stand. Built once, never changed. */
+export interface HashRing extends HashSeeds {
+  readonly members: Uint32Array;
+  /** Points in rising order; empty for few members. */
   readonly points: Uint32Array;
   /** Index of the exit to which `points[i]` belongs. */
   readonly owners: Uint32Array;
 }
 
-/** Builds the ring of a pool, at most two million exits. */
-export function buildHashRing(upstreams: readonly Upstream[]): HashRing {
-  const seeds = Uint32Array.from(upstreams, (upstream) => hashText(upstream.id, 0));
-  const weights = Float64Array.from(upstreams, (upstream) => upstream.weight);
-  if (upstreams.length <= RENDEZVOUS_MAX) {
-    return { seeds, weights, points: new Uint32Array(0), owners: new Uint32Array(0) };
+/** What hashing has to know of the exits of a pool; shared by all its rings. */
+export function hashSeeds(upstreams: readonly Upstream[]): HashSeeds {
+  return {
+    seeds: Uint32Array.from(upstreams, (upstream) => hashText(upstream.id, 0)),
+    weights: Float64Array.from(upstreams, (upstream) => upstream.weight),
+    isWeighted: upstreams.some((upstream) => upstream.weight !== 1),
+  };
+}
+
+/**
+ * Builds the ring of these members, at most two million. An exit has the same points in every ring it is in.
+ * @param idOf id of the exit with this index
+ */
+export function buildHashRing(
+  hash: HashSeeds,
+  members: Uint32Array,
+  idOf: (index: number) => string,
+): HashRing {
+  if (members.length <= RENDEZVOUS_MAX) {
+    return { ...hash, members, points: new Uint32Array(0), owners: new Uint32Array(0) };
   }
-  if (upstreams.length > OWNER_RANGE) throw new RangeError('a pool holds at most 2^21 exits');
-  const isWeighted = weights.some((weight) => weight !== 1);
-  const packed: number[] = [];
-  upstreams.forEach((upstream, index) => {
-    const count = isWeighted ? pointsOf(upstream.weight) : 1;
-    for (let i = 0; i < count; i++) packed.push(mix(seeds[index] ?? 0, i) * OWNER_RANGE + index);
+  if (members.length > OWNER_RANGE) throw new RangeError('a pool holds at most 2^21 exits');
+  const counts = Uint16Array.from(members, (index) =>
+    hash.isWeighted ? pointsOf(hash.weights[index] ?? 1) : 1,
+  );
+  const packed = new Float64Array(counts.reduce((sum, count) => sum + count, 0));
+  let next = 0;
+  members.forEach((index, position) => {
+    const count = counts[position] ?? 1;
+    for (let i = 0; i < count; i++) packed[next++] = mix(hash.seeds[index] ?? 0, i) * OWNER_RANGE + position;
   });
-  const sorted = Float64Array.from(packed).sort();
-  const points = new Uint32Array(sorted.length);
-  const owners = new Uint32Array(sorted.length);
-  sorted.forEach((value, i) => {
-    points[i] = Math.floor(value / OWNER_RANGE);
-    owners[i] = value % OWNER_RANGE;
-  });
-  orderTies(points, owners, upstreams);
-  return { seeds, weights, points, owners };
+  packed.sort();
+  const points = Uint32Array.from(packed, (value) => Math.floor(value / OWNER_RANGE));
+  const owners = Uint32Array.from(packed, (value) => members[value % OWNER_RANGE] ?? 0);
+  orderTies(points, owners, idOf);
+  return { ...hash, members, points, owners };
 }
 
 /**
@@ -92,7 +112,8 @@ function distanceTo(point: number, from: number, isWrapped: boolean): number {
 function pickByScore(ring: HashRing, key: number, isEligible: (index: number) => boolean): number {
   let best = -1;
   let bestScore = Infinity;
-  for (let index = 0; index < ring.seeds.length; index++) {
+  for (let position = 0; position < ring.members.length; position++) {
+    const index = ring.members[position] ?? 0;
     const uniform = (mix(ring.seeds[index] ?? 0, key) + 0.5) / RING;
     const score = -Math.log(uniform) / (ring.weights[index] ?? 1);
     if (score < bestScore && isEligible(index)) {
@@ -108,8 +129,8 @@ function pointsOf(weight: number): number {
 }
 
 /** Equal points stand in the order of their ids, so that the order of the list decides nothing. */
-function orderTies(points: Uint32Array, owners: Uint32Array, upstreams: readonly Upstream[]): void {
-  const idAt = (i: number): string => upstreams[owners[i] ?? 0]?.id ?? '';
+function orderTies(points: Uint32Array, owners: Uint32Array, idOf: (index: number) => string): void {
+  const idAt = (i: number): string => idOf(owners[i] ?? 0);
   for (let i = 1; i < points.length; i++) {
     for (let k = i; k > 0 && points[k] === points[k - 1] && idAt(k) < idAt(k - 1); k--) {
       const owner = owners[k] ?? 0;

@@ -42,7 +42,7 @@ export function parseList(
   };
   const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/);
   lines.forEach((raw, index) => {
-    const content = raw.replace(/(?:^|[ \t]+)#.*$/, '').trim();
+    const content = raw.replace(/(?:^|[ \t])#.*$/, '').trim();
     if (content === '') return;
     const parsed = parseLine(content, options);
     if (parsed.kind === 'bad') {

@@ -1,5 +1,5 @@
 /** A named set of upstreams with a strategy: an immutable snapshot, indexed when it is built. */
-import { buildHashRing } from './hash.js';
+import { buildHashRing, hashSeeds } from './hash.js';
 import type { HashRing } from './hash.js';
 import type { Upstream } from './upstream.js';
 
@@ -13,6 +13,8 @@ export interface MemberList {
   readonly members: Uint32Array;
   /** Running sum of the members' weights: `cumulative[i]` is that of the members up to and with i. */
   readonly cumulative: Float64Array;
+  /** Where a session's first exit is looked up. */
+  readonly ring: HashRing;
 }
 
 /** A snapshot of a pool. `slots[i]` is the number under which the ledger knows `upstreams[i]`. */
@@ -29,7 +31,6 @@ export interface Pool {
   readonly all: MemberList;
   readonly byCountry: ReadonlyMap<string, MemberList>;
   readonly byTag: ReadonlyMap<string, MemberList>;
-  readonly ring: HashRing;
 }
 
 /** What choosing may know of the ledger. Slots are the ledger's numbers, see {@link Pool.slots}. */
@@ -63,8 +64,13 @@ export function buildPool(spec: PoolSpec, intern: (upstream: Upstream) => number
     upstreams.push(upstream);
   }
   const everyIndex = upstreams.map((_, index) => index);
-  const memberList = (label: string, members: readonly number[]): MemberList =>
-    buildMemberList(`${spec.name}\n${label}`, members, upstreams);
+  const hash = hashSeeds(upstreams);
+  const idOf = (index: number): string => upstreams[index]?.id ?? '';
+  const memberList = (label: string, indexes: readonly number[]): MemberList => {
+    const members = Uint32Array.from(indexes);
+    const cumulative = runningSum(members, hash.weights);
+    return { key: `${spec.name}\n${label}`, members, cumulative, ring: buildHashRing(hash, members, idOf) };
+  };
   return {
     name: spec.name,
     strategy: spec.strategy,
@@ -78,22 +84,17 @@ export function buildPool(spec: PoolSpec, intern: (upstream: Upstream) => number
       label: 'country',
     }),
     byTag: groupBy(upstreams, (upstream) => upstream.tags, { memberList, label: 'tag' }),
-    ring: buildHashRing(upstreams),
   };
 }
 
-function buildMemberList(
-  key: string,
-  members: readonly number[],
-  upstreams: readonly Upstream[],
-): MemberList {
-  const cumulative = new Float64Array(members.length);
+function runningSum(members: Uint32Array, weights: Float64Array): Float64Array {
+  const sums = new Float64Array(members.length);
   let sum = 0;
   members.forEach((index, position) => {
-    sum += upstreams[index]?.weight ?? 0;
-    cumulative[position] = sum;
+    sum += weights[index] ?? 0;
+    sums[position] = sum;
   });
-  return { key, members: Uint32Array.from(members), cumulative };
+  return sums;
 }
 
 function groupBy(
