@@ -1,0 +1,8 @@
+/** Which version this is. */
+import { readFileSync } from 'node:fs';
+
+/** The version of the package. */
+export function packageVersion(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+}
