@@ -142,19 +142,23 @@ export class AnswerBody implements BodySource {
     this.handle({ kind: 'fault', fault });
   }
 
-  /** While the sink still holds lent bytes the wire must not read on, so it is given back with the last of them. */
+  /**
+   * Gives the wire back, flowing: whoever has it next must see what the peer does. While the sink still holds lent
+   * bytes the wire must not read on, so it is given back with the last of them.
+   */
   private done(isClean: boolean): void {
     this.isDone = true;
     this.idle?.cancel();
-    if (!isClean || !this.isPaused) {
+    const giveBack = (): void => {
+      this.wire.resume();
       this.parts.onDone(isClean);
+    };
+    if (!isClean || !this.isPaused) {
+      giveBack();
       return;
     }
     this.wire.pause();
-    this.release = () => {
-      this.wire.resume();
-      this.parts.onDone(true);
-    };
+    this.release = giveBack;
   }
 
   private takeRelease(): (() => void) | null {
