@@ -29,7 +29,8 @@ export interface ConnectionHost {
   /** Answers what never became a request, on an exchange without head. */
   refuse(exchange: ClientExchange, failure: Failure): void;
   onTlsHello(origin: Origin): void;
-  onClosed(connection: ClientConnection): void;
+  /** The connection speaks HTTP no more: it closed, or its wire was taken over. */
+  release(connection: ClientConnection): void;
 }
 
 /** One connection. */
@@ -91,7 +92,7 @@ export class ClientConnection implements WireReader {
     this.exchange = null;
     this.early = [];
     exchange?.onClientGone();
-    this.host.onClosed(this);
+    this.host.release(this);
   }
 
   /** Called by the exchange when its answer is whole. */
@@ -114,6 +115,7 @@ export class ClientConnection implements WireReader {
     this.deadline.cancel();
     this.exchange = null;
     this.wire.pause();
+    this.host.release(this);
     return this.takeEarly();
   }
 

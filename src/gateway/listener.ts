@@ -121,10 +121,8 @@ export class Listener implements ConnectionHost {
     });
   }
 
-  onClosed(connection: ClientConnection): void {
+  release(connection: ClientConnection): void {
     this.connections.delete(connection);
-    this.forgetAddress(connection.origin.remoteAddress);
-    this.services.emit({ type: 'client_disconnected', listener: this.defaults.name });
   }
 
   /** Held back after many failed logins, so that guessing is slow. */
@@ -161,6 +159,8 @@ export class Listener implements ConnectionHost {
     const remoteAddress = plainAddress(socket.remoteAddress);
     const origin: Origin = { listener: this.defaults.name, remoteAddress };
     const wire = Wire.around(socket);
+    // Told by the socket itself: whoever reads it last, opened = closed + open holds.
+    socket.once('close', () => this.onDisconnected(remoteAddress));
     this.services.emit({ type: 'client_connected', listener: this.defaults.name });
     const connection = new ClientConnection(wire, origin, this);
     const failure = this.overLimit(remoteAddress);
@@ -190,7 +190,8 @@ export class Listener implements ConnectionHost {
     connection.turnAway({ code: 'overloaded', detail, retryAfterMs: 1000 });
   }
 
-  private forgetAddress(remoteAddress: string): void {
+  private onDisconnected(remoteAddress: string): void {
+    this.services.emit({ type: 'client_disconnected', listener: this.defaults.name });
     const left = (this.perAddress.get(remoteAddress) ?? 1) - 1;
     if (left <= 0) this.perAddress.delete(remoteAddress);
     else this.perAddress.set(remoteAddress, left);
