@@ -2,6 +2,7 @@
  * The chunked coding (RFC 9112, section 7.1), decoding: where chunk data begins and ends, and the trailer section.
  * Strict or tolerant as told. Extensions are dropped. Knows nothing of what becomes of the data.
  */
+import { ExtensionWatch } from './chunk-extension.js';
 import { FAULT, FieldLines } from './field-lines.js';
 import type { Fields } from './fields.js';
 import { isHopByHop } from './fields.js';
@@ -57,6 +58,7 @@ export class ChunkedDecoder {
   private digits = 0;
   private dataBytes = 0;
   private extensionBytes = 0;
+  private readonly extension = new ExtensionWatch();
   private readonly trailers: TrailerSection;
   private fault: BodyFault | null = null;
 
@@ -147,10 +149,15 @@ export class ChunkedDecoder {
   }
 
   private takeExtension(octet: number): void {
-    if (octet === CR) this.place = 'size_lf';
+    if (octet === CR) this.endExtension();
     else if (octet === LF && this.tolerant) this.beginChunk();
-    else if (VALUE[octet]) this.countExtension();
-    else this.fail('a control byte in a chunk extension');
+    else if (this.tolerant ? VALUE[octet] : this.extension.take(octet)) this.countExtension();
+    else this.fail('a bad character in a chunk extension');
+  }
+
+  private endExtension(): void {
+    if (this.tolerant || this.extension.mayEnd) this.place = 'size_lf';
+    else this.fail('a chunk extension without its end');
   }
 
   private countExtension(): void {
@@ -167,6 +174,7 @@ export class ChunkedDecoder {
     this.place = 'size';
     this.size = 0;
     this.digits = 0;
+    this.extension.restart();
   }
 
   private fail(detail: string): void {

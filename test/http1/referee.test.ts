@@ -63,13 +63,19 @@ function isNarrowness(line: string, code: string | undefined): boolean {
   return code === 'HPE_INVALID_URL' && (!target.startsWith('/') || /[\x80-\xff]/.test(target));
 }
 
+/**
+ * Where llhttp is wrong about an answer: it does not see `chunked` before a tab, though a tab is optional white
+ * space (RFC 9110, section 5.6.3), and it reads the body that a 1xx announces (RFC 9112, section 6.3).
+ */
+const isTheirFault = (text: string): boolean => /chunked *\t/i.test(text) || /^HTTP\/1.\d 1/.test(text);
+
 function compare(text: string, side: 'request' | 'response'): void {
   const bytes = bytesOf(text);
   const mine = ours(bytes, side);
   const theirs = judge(bytes, side);
   if (mine.kind !== 'message') return;
   if (theirs.kind === 'message') {
-    if (mine.tolerated === true) return;
+    if (mine.tolerated === true || isTheirFault(text)) return;
     const { line, pairs, body } = mine;
     expect({ line, pairs, body }).toEqual({ line: theirs.line, pairs: theirs.pairs, body: theirs.body });
     return;
