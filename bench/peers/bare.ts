@@ -137,7 +137,7 @@ function openTunnel(client: Socket, head: string): void {
       buffer: Buffer.allocUnsafe(TUNNEL_BUFFER_BYTES),
       callback: (length, buffer) => {
         // The kernel may not take the bytes at once, and the buffer is used again for the next read.
-        client.write(buffer.subarray(0, length) as Buffer, resumeOnward);
+        client.write(buffer.subarray(0, length), resumeOnward);
         if (!isOpen) {
           isOpen = true;
           client.on('data', (chunk: Buffer) => {

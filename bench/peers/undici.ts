@@ -33,7 +33,7 @@ function onwardFields(raw: string[]): string[] {
 }
 
 function forward(incoming: IncomingMessage, outgoing: ServerResponse): void {
-  const method = (incoming.method ?? 'GET') as Dispatcher.HttpMethod;
+  const method = incoming.method ?? 'GET';
   const hasBody =
     incoming.headers['content-length'] !== undefined || incoming.headers['transfer-encoding'] !== undefined;
   const request = {
