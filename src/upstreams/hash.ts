@@ -115,7 +115,8 @@ function pickByScore(ring: HashRing, key: number, isEligible: (index: number) =>
   for (let position = 0; position < ring.members.length; position++) {
     const index = ring.members[position] ?? 0;
     const uniform = (mix(ring.seeds[index] ?? 0, key) + 0.5) / RING;
-    const score = -Math.log(uniform) / (ring.weights[index] ?? 1);
+    // Without weights the logarithm changes no order.
+    const score = ring.isWeighted ? -Math.log(uniform) / (ring.weights[index] ?? 1) : -uniform;
     if (score < bestScore && isEligible(index)) {
       best = index;
       bestScore = score;

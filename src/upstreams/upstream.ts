@@ -70,6 +70,8 @@ type Part<T> = { readonly kind: 'ok'; readonly value: T } | { readonly kind: 'ba
 
 const DEFAULT_PORTS = { http: 80, https: 443 } as const;
 const NOT_YET = new Set(['socks', 'socks4', 'socks4a', 'socks5', 'socks5h']);
+/** What may go to `domainToASCII`, which would cut `é/x` at the slash as URLs do. */
+const INTERNATIONAL = /^[a-z0-9._\u0080-\u{10ffff}-]+$/iu;
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 const ID_CHARS = 12;
 
@@ -176,9 +178,10 @@ function parseIpv6(text: string): Part<string> {
 }
 
 function parseHost(text: string): Part<string> {
-  const ascii = isPlainHost(text) ? text.toLowerCase() : domainToASCII(text);
+  if (text === '') return bad('the host is missing');
+  const isInternational = !isPlainHost(text) && INTERNATIONAL.test(text);
+  const ascii = isInternational ? domainToASCII(text) : text.toLowerCase();
   const host = ascii.endsWith('.') ? ascii.slice(0, -1) : ascii;
-  if (host === '') return bad('the host is missing or not a host name');
   if (!isPlainHost(host) || host.length > 253 || host.split('.').includes('')) {
     return bad('the host is not a host name or address');
   }
