@@ -153,12 +153,11 @@ export class AnswerBody implements BodySource {
       this.wire.resume();
       this.parts.onDone(isClean);
     };
-    if (!isClean || !this.isPaused) {
-      giveBack();
-      return;
-    }
-    this.wire.pause();
-    this.release = giveBack;
+    if (!this.isPaused) giveBack();
+    else if (isClean) {
+      this.wire.pause();
+      this.release = giveBack;
+    } else this.parts.onDone(false);
   }
 
   private takeRelease(): (() => void) | null {
