@@ -155,7 +155,7 @@ async function buildServices(config: Config, basics: Basics): Promise<GatewaySer
     targets: { allow: config.allowedTargets.map(parseAllowEntry).filter((entry) => entry !== null) },
   };
   const limits = (): Rules['runtime']['limits'] => rules.runtime.limits;
-  const idle = new IdleConnections(wheel, () => ({
+  const idle = new IdleConnections(() => ({
     idleMs: rules.runtime.timeouts.upstreamIdleMs,
     perKey: limits().idlePerExit,
     total: limits().idleTotal,

@@ -2,7 +2,8 @@
  * One wheel for all deadlines of all sockets: arming, pushing back and calling off cost a few nanoseconds each,
  * where a timer per socket and phase would cost microseconds. Precision is one tick (50 ms), always late, never early.
  *
- * A deadline that is pushed back isn't moved: it is looked at when its old slot comes up, and filed again.
+ * A deadline that is pushed back or suspended isn't moved: it is looked at when its old slot comes up, and filed again
+ * or dropped. So a deadline that an object keeps and restarts for each of its waits costs next to nothing.
  */
 import type { Clock, Timer } from './clock.js';
 
@@ -13,6 +14,9 @@ const SLOTS = 512;
 export interface Deadline {
   /** Moves the deadline to `ms` from now; also arms one that has fired or was called off. */
   restart(ms: number): void;
+  /** Calls it off for now: cheap, for a deadline that will be restarted. It stays filed until its slot comes up. */
+  suspend(): void;
+  /** Calls it off for good. */
   cancel(): void;
 }
 
@@ -28,8 +32,13 @@ class Entry implements Deadline {
     this.wheel.file(this, ms);
   }
 
+  suspend(): void {
+    this.dueMs = Infinity;
+  }
+
   cancel(): void {
     this.dueMs = Infinity;
+    if (this.slot >= 0) this.wheel.unfile(this);
   }
 }
 
@@ -54,7 +63,12 @@ export class TimerWheel {
     return entry;
   }
 
-  /** How many deadlines the wheel still holds; called-off ones count until their slot comes up. */
+  /** A deadline that is armed by its first restart. */
+  idle(fire: () => void): Deadline {
+    return new Entry(this, fire);
+  }
+
+  /** How many deadlines the wheel still holds; suspended ones count until their slot comes up. */
   get size(): number {
     return this.filed;
   }
@@ -79,7 +93,8 @@ export class TimerWheel {
     this.filed++;
   }
 
-  private unfile(entry: Entry): void {
+  /** @internal Used by {@link Deadline.cancel}. */
+  unfile(entry: Entry): void {
     this.slots[entry.slot]?.delete(entry);
     entry.slot = -1;
     this.filed--;

@@ -8,10 +8,10 @@ import { Fields } from '../http1/fields.js';
 import { Abandonment } from '../open/dial.js';
 import { classify, type Verdict } from '../outcome/classify.js';
 import type { AttemptFacts } from '../outcome/facts.js';
-import { decideRetry, type RetryDecision } from '../outcome/retry.js';
+import { decideRetry, endWith, type RetryDecision } from '../outcome/retry.js';
 import type { ClientExchange } from './exchange.js';
-import { pickExit, type Exit } from './pick-exit.js';
-import { recordTry, settleSuspects } from './record.js';
+import { pickAnother, pickAtOnce, pickExit, type Exit } from './pick-exit.js';
+import { recordTry, settleSuspects, tellTry } from './record.js';
 import { appendMaking, refuse } from './respond.js';
 import type { GatewayServices } from './services.js';
 import { SessionPin } from './session-pin.js';
@@ -71,20 +71,20 @@ interface Course {
 /** Serves one request to its end. Never rejects for anything the network does. */
 export async function runAttempts(services: GatewayServices, job: Job): Promise<void> {
   const course = begin(services, job);
-  for (;;) {
-    const picked = course.again ?? (await pickExit(services, job, course));
-    if (course.abandonment.isAbandoned) {
-      job.trace.verdict = 'client_gone';
-      job.trace.finish(services.emit, services.clock.nowMs(), 'client_gone');
-      return;
-    }
-    if (picked.kind === 'none') {
-      refuse(services, job.exchange, job.trace, picked.failure);
-      return;
-    }
-    const isOver = await tryOnce(services, job, course, picked);
-    if (isOver) return;
+  const first = pickAtOnce(services, job, course) ?? (await pickExit(services, job, course));
+  if (first.kind === 'none') {
+    if (course.abandonment.isAbandoned) leave(services, job);
+    else refuse(services, job.exchange, job.trace, first.failure);
+    return;
   }
+  let exit: Exit | null = first;
+  while (exit !== null) exit = await tryOnce(services, job, course, exit);
+}
+
+/** The client is gone, and nobody hears an answer. */
+function leave(services: GatewayServices, job: Job): void {
+  job.trace.verdict = 'client_gone';
+  job.trace.finish(services.emit, services.clock.nowMs(), 'client_gone');
 }
 
 function begin(services: GatewayServices, job: Job): Course {
@@ -106,58 +106,102 @@ function begin(services: GatewayServices, job: Job): Course {
   };
 }
 
-/** One turn of the loop; true when the exchange is over. */
-async function tryOnce(services: GatewayServices, job: Job, course: Course, exit: Exit): Promise<boolean> {
-  const { ask, trace, carrier } = job;
+/** One turn of the loop; the exit for the next, or null when the exchange is over. */
+async function tryOnce(
+  services: GatewayServices,
+  job: Job,
+  course: Course,
+  exit: Exit,
+): Promise<Exit | null> {
+  const { ask, trace } = job;
+  if (course.abandonment.isAbandoned) {
+    leave(services, job);
+    return null;
+  }
   trace.attempts++;
   trace.pool = exit.pool.name;
   trace.upstream = exit.upstream;
   const startedMs = services.clock.nowMs();
   const { site } = ask.context.target;
   services.ledger.begin(exit.slot, site, startedMs);
+  try {
+    return await tryThrough(services, job, course, { exit, startedMs });
+  } finally {
+    services.ledger.end(exit.slot, site, services.clock.nowMs());
+  }
+}
+
+/** Tries, judges and decides; delivers or fails where no other try follows. */
+async function tryThrough(
+  services: GatewayServices,
+  job: Job,
+  course: Course,
+  turn: { readonly exit: Exit; readonly startedMs: number },
+): Promise<Exit | null> {
+  const { ask, trace, carrier } = job;
+  const { exit, startedMs } = turn;
   const remainingMs = course.deadlineMs - startedMs;
   const made = await carrier.attempt(exit, { abandonment: course.abandonment, remainingMs });
   const nowMs = services.clock.nowMs();
   trace.openMs = made.openMs;
-  const verdict = classify(made.facts, {
+  const facts = nowMs < course.deadlineMs ? made.facts : outOfTime(made.facts);
+  const verdict = classify(facts, {
     statuses: ask.route.statuses,
     detect: ask.context.controls.detect,
     upstreamHasLogin: exit.upstream.login !== null,
   });
   trace.verdict = verdict.name;
   const isRetried = exit.upstream.id === course.again?.upstream.id;
-  const decision = decide(services, job, course, { verdict, made, nowMs, isRetried });
-  const isAnswered = made.facts.kind === 'answer' && !made.facts.refusedTunnel;
-  const isSetAside = recordTry(services, job, exit, {
-    verdict,
-    decision,
-    isAnswered,
-    tookMs: nowMs - startedMs,
-  });
-  const suspectStatus = statusOfSuspect(verdict, made.facts);
+  const wanted = decide(services, job, course, { verdict, facts, nowMs, isRetried });
+  const isAnswered = facts.kind === 'answer' && !facts.refusedTunnel;
+  const isSetAside = recordTry(services, job, exit, { verdict, isAnswered, tookMs: nowMs - startedMs });
+  const suspectStatus = statusOfSuspect(verdict, facts);
   if (suspectStatus !== null) course.suspects.push(exit);
-  if (decision.kind === 'retry') {
+  const next =
+    wanted.kind === 'retry' ? await nextExit(services, job, course, { exit, wanted, isSetAside }) : null;
+  const decision = wanted.kind === 'retry' && next === null ? endWith(verdict) : wanted;
+  tellTry(services, job, exit, { verdict, decision });
+  if (next !== null) {
     made.discard();
-    services.ledger.end(exit.slot, site, nowMs);
     course.previousSuspectStatus = suspectStatus ?? course.previousSuspectStatus;
-    goOn(course, exit, decision.where === 'same' && !isSetAside);
-    return false;
+    return next;
   }
   const isPageOwn = decision.kind === 'deliver' && decision.isPageOwn;
   settleSuspects(services, job, course.suspects, { verdict, isPageOwn, exit });
-  if (decision.kind === 'deliver') await deliver(services, job, made);
-  else fail(services, job, made, decision.failure);
-  services.ledger.end(exit.slot, site, services.clock.nowMs());
-  return true;
+  if (decision.kind === 'fail') fail(services, job, made, decision.failure);
+  else await deliver(services, job, course, made);
+  return null;
+}
+
+/** A try that was ended by the deadline of the exchange says nothing about the exit: it did not get its own time. */
+function outOfTime(facts: AttemptFacts): AttemptFacts {
+  return facts.kind === 'fault' && facts.fault === 'timeout' ? { ...facts, fault: 'deadline' } : facts;
+}
+
+/**
+ * The exit for another try: the same once more, or another that is free now. Null where there is none: what the last
+ * try brought is then a better answer than a wait or an empty pool.
+ */
+async function nextExit(
+  services: GatewayServices,
+  job: Job,
+  course: Course,
+  after: { exit: Exit; wanted: RetryDecision & { kind: 'retry' }; isSetAside: boolean },
+): Promise<Exit | null> {
+  const isSame = after.wanted.where === 'same' && !after.isSetAside;
+  course.again = isSame ? after.exit : null;
+  if (isSame) return after.exit;
+  course.avoid.add(after.exit.upstream.id);
+  return pickAnother(services, job, course);
 }
 
 function decide(
   services: GatewayServices,
   job: Job,
   course: Course,
-  now: { verdict: Verdict; made: Try; nowMs: number; isRetried: boolean },
+  now: { verdict: Verdict; facts: AttemptFacts; nowMs: number; isRetried: boolean },
 ): RetryDecision {
-  const { facts } = now.made;
+  const { facts } = now;
   return decideRetry({
     verdict: now.verdict,
     method: job.ask.context.method,
@@ -176,17 +220,17 @@ function decide(
   });
 }
 
-function goOn(course: Course, exit: Exit, isSame: boolean): void {
-  course.again = isSame ? exit : null;
-  if (!isSame) course.avoid.add(exit.upstream.id);
-}
-
 function statusOfSuspect(verdict: Verdict, facts: AttemptFacts): number | null {
   return verdict.name === 'suspect' && facts.kind === 'answer' ? facts.status : null;
 }
 
-async function deliver(services: GatewayServices, job: Job, made: Try): Promise<void> {
+async function deliver(services: GatewayServices, job: Job, course: Course, made: Try): Promise<void> {
   const { trace, ask } = job;
+  if (course.abandonment.isAbandoned) {
+    made.discard();
+    leave(services, job);
+    return;
+  }
   const extra = Fields.empty();
   appendMaking(extra, trace, ask.route.expose, ask.context.controls.explain);
   const delivery = await made.deliver(extra);

@@ -122,7 +122,7 @@ export class ClientConnection implements WireReader {
   /** Starts to count the silence inside a body, or stops. */
   watchBody(isWatched: boolean): void {
     if (isWatched) this.deadline.restart(this.host.timeouts().bodyIdleMs);
-    else this.deadline.cancel();
+    else this.deadline.suspend();
   }
 
   private takeEarly(): Buffer[] {
@@ -141,7 +141,7 @@ export class ClientConnection implements WireReader {
       return;
     }
     this.heads.reset();
-    this.deadline.cancel();
+    this.deadline.suspend();
     this.isServed = true;
     this.start(step.head, step.rest);
   }

@@ -15,11 +15,10 @@ export class ContinueWatch {
   private isSaid = false;
 
   constructor(wheel: TimerWheel, exchange: ClientExchange) {
-    this.deadline = wheel.arm(CONTINUE_MS, () => {
+    this.deadline = wheel.idle(() => {
       if (!this.mayPass() || exchange.bytesIn > 0) return;
       exchange.interim({ status: 100, reason: 'Continue', minor: 1, fields: Fields.empty(), tolerated: [] });
     });
-    this.deadline.cancel();
   }
 
   /** A request was sent and its 100 is awaited. */

@@ -42,7 +42,7 @@ export interface ClientExchange {
   isFinGone: boolean;
   /** Sends an interim answer; nothing happens for HTTP/1.0 clients. */
   interim(head: ResponseHead): void;
-  /** Commits the answer. `fields` are end-to-end; framing and persistence are the implementation's. */
+  /** Commits the answer. `fields` are end-to-end and given away; framing and persistence are the implementation's. */
   respond(
     head: { readonly status: number; readonly reason: string; readonly fields: Fields },
     framing: Framing,

@@ -138,7 +138,7 @@ class ForwardCarrier implements Carrier {
     const { exchange, trace, ask } = this.parts;
     const { head } = answer;
     const fields = endToEnd(head.fields, (name) => name.startsWith('x-turnpike-'));
-    for (const [name, value] of extra.pairs()) fields.append(name, value);
+    fields.appendAll(extra);
     trace.answered(head.status, this.services.clock.nowMs());
     if (answer.upgraded !== null) {
       trace.kind = 'upgrade';

@@ -36,7 +36,24 @@ export interface PickCourse {
   readonly pin: SessionPin | null;
 }
 
-/** The exit for the next try. Waits at most `timeouts.acquire`, and not at all when waiting can't help. */
+/** The exit of a request without session, if one is free: the usual case, without a wait. */
+export function pickAtOnce(services: GatewayServices, job: Job, course: PickCourse): Exit | null {
+  if (course.pin !== null) return null;
+  const found = chooseFrom(services, job, course, null);
+  return found.kind === 'exit' ? found : null;
+}
+
+/** An exit for one more try, if one is free now; a session moves to it. */
+export async function pickAnother(
+  services: GatewayServices,
+  job: Job,
+  course: PickCourse,
+): Promise<Exit | null> {
+  const found = pickAtOnce(services, job, course) ?? (await pickNow(services, job, course));
+  return found.kind === 'exit' ? found : null;
+}
+
+/** The exit for the first try. Waits at most `timeouts.acquire`, and not at all when waiting can't help. */
 export async function pickExit(
   services: GatewayServices,
   job: Job,

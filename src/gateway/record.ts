@@ -9,7 +9,6 @@ import type { GatewayServices } from './services.js';
 /** The end of a try. */
 export interface Judged {
   readonly verdict: Verdict;
-  readonly decision: RetryDecision;
   /** Whether the target's own answer came back, so that the way is sound. */
   readonly isAnswered: boolean;
   readonly tookMs: number;
@@ -17,7 +16,17 @@ export interface Judged {
 
 /** Records a try, but for suspect answers, which wait for {@link settleSuspects}. True when the exit was set aside. */
 export function recordTry(services: GatewayServices, job: Job, exit: Exit, judged: Judged): boolean {
-  const { verdict, decision } = judged;
+  return tellOfBan(services, exit, effectOf(services, job, exit, judged));
+}
+
+/** Tells of a try and of what follows it; a retry is charged to its budget. */
+export function tellTry(
+  services: GatewayServices,
+  job: Job,
+  exit: Exit,
+  end: { readonly verdict: Verdict; readonly decision: RetryDecision },
+): void {
+  const { verdict, decision } = end;
   services.emit({
     type: 'attempt_ended',
     requestId: job.trace.requestId,
@@ -33,7 +42,6 @@ export function recordTry(services: GatewayServices, job: Job, exit: Exit, judge
   if (decision.kind === 'retry' && decision.budget === 'transport') {
     services.transportBudget.spend(services.clock.nowMs());
   }
-  return tellOfBan(services, exit, effectOf(services, job, exit, judged));
 }
 
 function effectOf(services: GatewayServices, job: Job, exit: Exit, judged: Judged): Effect {

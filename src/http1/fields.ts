@@ -60,6 +60,13 @@ export class Fields {
     this.fieldValues.push(value);
   }
 
+  /** Adds all fields of another list at the end. */
+  appendAll(others: Fields): void {
+    for (let i = 0; i < others.length; i++) {
+      this.appendParsed(others.nameAt(i), others.lowerNameAt(i), others.valueAt(i));
+    }
+  }
+
   /** For the codec: a new value for the last field, or null to drop it. */
   amendLast(value: string | null): void {
     const last = this.names.length - 1;

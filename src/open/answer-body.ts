@@ -1,5 +1,5 @@
 /** The body of an answer as it comes in on a wire: framed, back-pressured, never passed off as whole when it was cut. */
-import type { Deadline, TimerWheel } from '../core/timer-wheel.js';
+import type { Deadline } from '../core/timer-wheel.js';
 import { BodyReader, type BodyStep, type Framing } from '../http1/body.js';
 import type { HeadLimits } from '../http1/head.js';
 import type { BodyFault, BodySink, BodySource } from '../http1/stream.js';
@@ -10,7 +10,8 @@ const COPY_BYTES = 4096;
 
 /** What a body needs to know of its connection. */
 export interface AnswerBodyParts {
-  readonly wheel: TimerWheel;
+  /** The connection's own; calls {@link AnswerBody.onIdle} when it fires. */
+  readonly deadline: Deadline;
   readonly trailerLimits: HeadLimits;
   /** Longest silence of the upstream inside the body. */
   readonly idleMs: number;
@@ -28,7 +29,6 @@ export class AnswerBody implements BodySource {
   private release: (() => void) | null = null;
   private fate: 'open' | 'ended' | BodyFault['kind'] = 'open';
   private readonly reader: BodyReader;
-  private readonly idle: Deadline | null;
   private readonly take = (slice: Buffer): void => {
     if (this.sink?.data(slice) === false) this.isPaused = true;
   };
@@ -39,7 +39,7 @@ export class AnswerBody implements BodySource {
     private readonly parts: AnswerBodyParts,
   ) {
     this.reader = new BodyReader(framing, { tolerant: true, trailerLimits: parts.trailerLimits });
-    this.idle = framing.kind === 'none' ? null : parts.wheel.arm(parts.idleMs, () => this.onIdle());
+    if (framing.kind !== 'none') parts.deadline.restart(parts.idleMs);
   }
 
   /** A body without bytes that belongs to no wire. */
@@ -74,7 +74,7 @@ export class AnswerBody implements BodySource {
       this.takeRelease()?.();
       return;
     }
-    this.idle?.restart(this.parts.idleMs);
+    this.parts.deadline.restart(this.parts.idleMs);
     this.wire.resume();
     this.settleFate();
   }
@@ -110,8 +110,8 @@ export class AnswerBody implements BodySource {
     if (this.isDone) return;
     if (this.isPaused) {
       this.wire.pause();
-      this.idle?.cancel();
-    } else this.idle?.restart(this.parts.idleMs);
+      this.parts.deadline.suspend();
+    } else this.parts.deadline.restart(this.parts.idleMs);
   }
 
   private handle(step: BodyStep): void {
@@ -137,7 +137,8 @@ export class AnswerBody implements BodySource {
     this.handle({ kind: 'fault', fault: { kind: this.fate, detail: 'the upstream cut the answer' } });
   }
 
-  private onIdle(): void {
+  /** Nothing came for too long. */
+  onIdle(): void {
     const fault: BodyFault = { kind: 'timeout', detail: `nothing came for ${this.parts.idleMs} ms` };
     this.handle({ kind: 'fault', fault });
   }
@@ -148,7 +149,7 @@ export class AnswerBody implements BodySource {
    */
   private done(isClean: boolean): void {
     this.isDone = true;
-    this.idle?.cancel();
+    this.parts.deadline.suspend();
     const giveBack = (): void => {
       this.wire.resume();
       this.parts.onDone(isClean);

@@ -14,7 +14,7 @@ import type { Wire } from './wire.js';
 export interface HopRequest {
   readonly method: string;
   readonly target: Target;
-  /** End-to-end fields with Host, without framing fields. */
+  /** End-to-end fields with Host; with Content-Length where the framing is by length. */
   readonly fields: Fields;
   /** `none`, `length` or `chunked`. */
   readonly framing: Framing;

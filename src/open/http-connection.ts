@@ -44,6 +44,7 @@ export class HttpConnection implements WireReader {
   private answer: AnswerBody | null = null;
   private writer: RequestWriter | null = null;
   private interimCount = 0;
+  private onKeptTooLong: (() => void) | null = null;
   private hadBytes = false;
   private keepAlive = false;
 
@@ -52,8 +53,7 @@ export class HttpConnection implements WireReader {
     private readonly parts: ConnectionParts,
   ) {
     this.heads = new ResponseHeadReader(parts.headLimits);
-    this.deadline = parts.wheel.arm(0, () => this.onDeadline());
-    this.deadline.cancel();
+    this.deadline = parts.wheel.idle(() => this.onDeadline());
   }
 
   /**
@@ -86,7 +86,22 @@ export class HttpConnection implements WireReader {
   }
 
   destroy(): void {
+    this.deadline.cancel();
+    this.wire.reader = NOBODY;
     this.wire.destroy();
+  }
+
+  /** Waits for the next request; `drop` is called when none came in `ms`, or the peer does anything. */
+  keepFor(ms: number, drop: () => void): void {
+    this.deadline.restart(ms);
+    this.onKeptTooLong = drop;
+    this.wire.reader = { bytes: drop, ended: drop, closed: drop };
+  }
+
+  /** Waits no longer. */
+  wake(): void {
+    this.deadline.suspend();
+    this.onKeptTooLong = null;
   }
 
   bytes(chunk: Buffer): void {
@@ -142,7 +157,7 @@ export class HttpConnection implements WireReader {
     this.keepAlive =
       result.framing.kind !== 'close' && wantsKeepAlive(head) && this.parts.headLimits.headBytes > 0;
     const answer = new AnswerBody(this.wire, result.framing, {
-      wheel: this.parts.wheel,
+      deadline: this.deadline,
       idleMs: options.bodyIdleMs,
       trailerLimits: this.parts.headLimits,
       onDone: (isClean) => this.onAnswerDone(isClean, head),
@@ -183,8 +198,7 @@ export class HttpConnection implements WireReader {
     this.answer = null;
     const requestDone = this.writer?.isDone === true;
     if (!isClean || !this.keepAlive || !requestDone || this.wire.hasEnded || this.wire.isClosed) {
-      this.wire.reader = NOBODY;
-      this.wire.destroy();
+      this.destroy();
       return;
     }
     this.release(keepAliveMsOf(head));
@@ -197,7 +211,9 @@ export class HttpConnection implements WireReader {
   }
 
   private onDeadline(): void {
-    this.fail('timeout', `no answer within ${this.pending?.options.firstByteMs ?? 0} ms`);
+    if (this.onKeptTooLong !== null) this.onKeptTooLong();
+    else if (this.answer !== null) this.answer.onIdle();
+    else this.fail('timeout', `no answer within ${this.pending?.options.firstByteMs ?? 0} ms`);
   }
 
   private fail(fault: FaultKind, detail: string): void {
@@ -205,15 +221,14 @@ export class HttpConnection implements WireReader {
     const phase: Phase = requestSent ? 'first_byte' : 'send';
     this.settle({ kind: 'fault', phase, fault, detail, requestSent });
     this.writer?.stop();
-    this.wire.reader = NOBODY;
-    this.wire.destroy();
+    this.destroy();
   }
 
   private settle(outcome: HopAnswer | Fault): void {
     const pending = this.pending;
     if (pending === null) return;
     this.pending = null;
-    this.deadline.cancel();
+    this.deadline.suspend();
     pending.abandonment.listen(null);
     pending.resolve(outcome);
   }

@@ -17,9 +17,16 @@ const REFUSAL_PREFIX_BYTES = 4096;
 /** Names the gateways that a request has passed; only gateways of our kind ever see it. */
 const LOOP_FIELD = 'X-Turnpike-Loop';
 
+const basicByLogin = new WeakMap<UpstreamLogin, string>();
+
 /** The login as Basic credentials (RFC 7617, UTF-8). */
 export function basicOf(login: UpstreamLogin): string {
-  return `Basic ${Buffer.from(`${login.username}:${login.password.reveal()}`, 'utf8').toString('base64')}`;
+  const known = basicByLogin.get(login);
+  if (known !== undefined) return known;
+  const pair = `${login.username}:${login.password.reveal()}`;
+  const basic = `Basic ${Buffer.from(pair, 'utf8').toString('base64')}`;
+  basicByLogin.set(login, basic);
+  return basic;
 }
 
 /** A channel to an HTTP upstream: a kept connection where there is one, else a new one. */
@@ -89,23 +96,26 @@ class HttpChannel implements UpstreamChannel {
 /** The request as an HTTP proxy wants it: absolute-form, our login and no other (RFC 9112, section 3.2.2). */
 function absoluteHead(request: HopRequest, upstream: Upstream): string {
   const { target } = request;
-  const fields = framedFields(request);
-  if (upstream.login !== null) fields.append('Proxy-Authorization', basicOf(upstream.login));
-  if (upstream.turnpike) fields.append(LOOP_FIELD, request.loopTrail);
   const scheme = target.scheme === 'ws' ? 'http' : target.scheme;
-  const text = `${scheme}://${target.authority}${target.path}`;
-  return serializeRequestHead({ method: request.method, target: text, minor: 1, fields });
+  const line = `${request.method} ${scheme}://${target.authority}${target.path} HTTP/1.1\r\n`;
+  return `${line}${request.fields.toWire()}${ownFields(request, upstream).toWire()}\r\n`;
 }
 
-function framedFields(request: HopRequest): Fields {
-  const fields = request.fields.copy();
+/** What is said to this hop only. */
+function ownFields(request: HopRequest, upstream: Upstream): Fields {
+  const fields = Fields.empty();
   if (request.framing.kind === 'chunked') fields.append('Transfer-Encoding', 'chunked');
-  if (request.framing.kind === 'length') fields.set('Content-Length', String(request.framing.length));
   if (request.upgrade !== null) {
     fields.append('Connection', 'Upgrade');
     fields.append('Upgrade', request.upgrade);
   }
+  appendOurs(fields, upstream, request.loopTrail);
   return fields;
+}
+
+function appendOurs(fields: Fields, upstream: Upstream, loopTrail: string): void {
+  if (upstream.login !== null) fields.append('Proxy-Authorization', basicOf(upstream.login));
+  if (upstream.turnpike) fields.append(LOOP_FIELD, loopTrail);
 }
 
 /** A tunnel by CONNECT. Any 2xx opens it; its framing fields are ignored (RFC 9110, section 9.3.6). */
@@ -123,8 +133,7 @@ export async function openHttpTunnel(
 
 function connectHead(upstream: Upstream, target: Target, loopTrail: string): string {
   const fields = Fields.of(['Host', target.hostPort]);
-  if (upstream.login !== null) fields.append('Proxy-Authorization', basicOf(upstream.login));
-  if (upstream.turnpike) fields.append(LOOP_FIELD, loopTrail);
+  appendOurs(fields, upstream, loopTrail);
   return serializeRequestHead({ method: 'CONNECT', target: target.hostPort, minor: 1, fields });
 }
 

@@ -2,9 +2,7 @@
  * Connections to upstreams that wait for their next request. Kept per exit and session and never shared across those,
  * so that answers can't cross over. The latest used is taken first; the oldest go when there are too many.
  */
-import type { Deadline, TimerWheel } from '../core/timer-wheel.js';
 import type { HttpConnection } from './http-connection.js';
-import type { WireReader } from './wire.js';
 
 /** Bounds of the store. */
 export interface IdleLimits {
@@ -13,20 +11,12 @@ export interface IdleLimits {
   readonly total: number;
 }
 
-interface Kept {
-  readonly key: string;
-  readonly deadline: Deadline;
-}
-
 /** The store. */
 export class IdleConnections {
   private readonly byKey = new Map<string, HttpConnection[]>();
-  private readonly kept = new Map<HttpConnection, Kept>();
+  private readonly kept = new Map<HttpConnection, string>();
 
-  constructor(
-    private readonly wheel: TimerWheel,
-    private readonly limits: () => IdleLimits,
-  ) {}
+  constructor(private readonly limits: () => IdleLimits) {}
 
   /** How many connections wait. */
   get size(): number {
@@ -53,14 +43,13 @@ export class IdleConnections {
     if (this.kept.size >= limits.total) this.dropOldest();
     if (list === undefined) this.byKey.set(key, [connection]);
     else list.push(connection);
-    const drop = (): void => this.drop(connection);
-    this.kept.set(connection, { key, deadline: this.wheel.arm(idleMs, drop) });
-    connection.wire.reader = watcher(drop);
+    this.kept.set(connection, key);
+    connection.keepFor(idleMs, () => this.drop(connection));
   }
 
   /** Closes all connections of keys for which `isDropped` holds. */
   dropWhere(isDropped: (key: string) => boolean): void {
-    for (const [connection, kept] of [...this.kept]) if (isDropped(kept.key)) this.drop(connection);
+    for (const [connection, key] of [...this.kept]) if (isDropped(key)) this.drop(connection);
   }
 
   private dropOldest(): void {
@@ -76,18 +65,13 @@ export class IdleConnections {
   }
 
   private forget(connection: HttpConnection): void {
-    const kept = this.kept.get(connection);
-    if (kept === undefined) return;
-    kept.deadline.cancel();
+    const key = this.kept.get(connection);
+    if (key === undefined) return;
+    connection.wake();
     this.kept.delete(connection);
-    const list = this.byKey.get(kept.key) ?? [];
+    const list = this.byKey.get(key) ?? [];
     const index = list.lastIndexOf(connection);
     if (index >= 0) list.splice(index, 1);
-    if (list.length === 0) this.byKey.delete(kept.key);
+    if (list.length === 0) this.byKey.delete(key);
   }
-}
-
-/** Whatever an idle connection does, it is of no more use: bytes nobody asked for are as bad as an end. */
-function watcher(drop: () => void): WireReader {
-  return { bytes: drop, ended: drop, closed: drop };
 }

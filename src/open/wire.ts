@@ -8,6 +8,18 @@ import net from 'node:net';
 /** Size of the read buffer of a dialled socket; 256 KiB would be cheaper per GB but stays resident per used tunnel. */
 export const READ_BUFFER_BYTES = 64 * 1024;
 
+/** Buffers of closed wires, for the next ones: a crawl over many exits dials all the time. */
+const spareBuffers: Buffer[] = [];
+const MAX_SPARE_BUFFERS = 128;
+
+function takeReadBuffer(): Buffer {
+  return spareBuffers.pop() ?? Buffer.allocUnsafeSlow(READ_BUFFER_BYTES);
+}
+
+function giveReadBuffer(buffer: Buffer): void {
+  if (spareBuffers.length < MAX_SPARE_BUFFERS) spareBuffers.push(buffer);
+}
+
 /** Takes what comes in on a wire. */
 export interface WireReader {
   /** Bytes, lent (see above). */
@@ -32,6 +44,7 @@ export class Wire {
   stallMs = 60_000;
   private error: NodeJS.ErrnoException | null = null;
   private paused = false;
+  private isReading = false;
   private waiting: (() => void) | null = null;
   private readonly onWritten: () => void;
 
@@ -70,21 +83,31 @@ export class Wire {
    * @throws never for a bad address at run time: faults come as 'error' on the socket.
    */
   static dialling(options: net.TcpNetConnectOpts): Wire {
+    const buffer = takeReadBuffer();
     let wire: Wire | null = null;
     const socket = net.connect({
       ...options,
       allowHalfOpen: true,
       noDelay: true,
       onread: {
-        buffer: Buffer.allocUnsafeSlow(READ_BUFFER_BYTES),
-        callback: (count: number, buffer: Uint8Array): boolean => {
-          wire?.reader.bytes((buffer as Buffer).subarray(0, count));
-          return true;
-        },
+        buffer,
+        callback: (count: number): boolean => wire?.onRead(buffer.subarray(0, count)) ?? true,
       },
     });
     wire = new Wire(socket);
+    // A wire that closes while it is paused may have lent bytes that are not sent yet: its buffer is not used again.
+    socket.once('close', () => {
+      if (wire?.paused === false) giveReadBuffer(buffer);
+    });
     return wire;
+  }
+
+  /** Hands bytes on; false stops the reading, which costs less than pausing the stream. */
+  private onRead(chunk: Buffer): boolean {
+    this.isReading = true;
+    this.reader.bytes(chunk);
+    this.isReading = false;
+    return !this.paused;
   }
 
   /**
@@ -123,7 +146,7 @@ export class Wire {
   pause(): void {
     if (this.paused) return;
     this.paused = true;
-    this.socket.pause();
+    if (!this.isReading) this.socket.pause();
   }
 
   resume(): void {
