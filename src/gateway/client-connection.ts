@@ -71,18 +71,25 @@ export class ClientConnection implements WireReader {
 
   /** Closes at once if idle; otherwise after the answer under way. */
   drain(): void {
-    if (this.isIdle) this.wire.end();
+    if (this.isIdle) this.close();
     else this.exchange?.closeAfter();
   }
 
+  /** A loop and not a recursion, since one segment may hold thousands of requests. */
   bytes(chunk: Buffer): void {
-    if (this.state === 'head') this.readHead(chunk);
-    else if (this.state === 'exchange') this.readDuring(chunk);
+    let rest = chunk;
+    while (rest.length > 0 && (this.state === 'head' || this.state === 'exchange')) {
+      rest = this.state === 'head' ? this.readHead(rest) : this.readDuring(rest);
+    }
   }
 
   ended(): void {
-    if (this.state === 'head' || this.state === 'lingering') this.wire.end();
-    else this.exchange?.onClientFin();
+    const { exchange } = this;
+    if (this.state === 'head') this.close();
+    else if (exchange?.onClientFin() === true) {
+      exchange.onClientGone();
+      this.wire.destroy();
+    }
   }
 
   closed(): void {
@@ -132,43 +139,50 @@ export class ClientConnection implements WireReader {
     return early;
   }
 
-  private readHead(chunk: Buffer): void {
+  /** Returns what came behind the head. */
+  private readHead(chunk: Buffer): Buffer {
     if (!this.heads.started && this.isServed) this.deadline.restart(this.host.timeouts().clientHeaderMs);
     const step = this.heads.push(chunk);
-    if (step.kind === 'more') return;
+    if (step.kind === 'more') return NOTHING;
     if (step.kind === 'fault') {
       this.onHeadFault(step.fault);
-      return;
+      return NOTHING;
     }
     this.heads.reset();
     this.deadline.suspend();
     this.isServed = true;
-    this.start(step.head, step.rest);
+    this.start(step.head, step.rest.length > 0);
+    return step.rest;
   }
 
-  private start(head: RequestHead, rest: Buffer): void {
+  private start(head: RequestHead, isMoreBehind: boolean): void {
     const result = head.method === 'CONNECT' ? NO_BODY : requestFraming(head);
     if (result.kind === 'fault') {
       this.onHeadFault(result.fault, head);
       return;
     }
     const exchange = new H1Exchange(this, head, result.framing);
+    if (isMoreBehind) this.hasSpokenEarly(exchange);
     this.exchange = exchange;
     this.state = 'exchange';
     this.host.serve(exchange);
-    if (rest.length > 0) this.bytes(rest);
   }
 
-  private readDuring(chunk: Buffer): void {
-    const rest = this.exchange?.takeBody(chunk) ?? chunk;
-    if (rest.length === 0) return;
-    if (this.state !== 'exchange') {
-      this.bytes(rest);
-      return;
-    }
+  /** Returns what came behind a request that is over; keeps what came behind one that is not. */
+  private readDuring(chunk: Buffer): Buffer {
+    const { exchange } = this;
+    const rest = exchange?.takeBody(chunk) ?? chunk;
+    if (rest.length === 0 || this.state !== 'exchange') return rest;
+    if (exchange !== null) this.hasSpokenEarly(exchange);
     this.early.push(rest);
     this.earlyBytes += rest.length;
     if (this.earlyBytes > EARLY_BYTES) this.wire.pause();
+    return NOTHING;
+  }
+
+  /** What comes behind a CONNECT before its answer is meant for the tunnel: if that is refused it is no request. */
+  private hasSpokenEarly(exchange: H1Exchange): void {
+    if (exchange.head.method === 'CONNECT') exchange.closeAfter();
   }
 
   private onHeadFault(fault: HeadFault, head: RequestHead = NO_HEAD): void {
@@ -206,6 +220,7 @@ export class ClientConnection implements WireReader {
   }
 }
 
+const NOTHING = Buffer.alloc(0);
 const NO_HEAD: RequestHead = { method: '', target: '', minor: 1, fields: Fields.empty() };
 const LATE_HEAD: Failure = {
   code: 'request_timeout',

@@ -121,12 +121,10 @@ export class H1Exchange implements ClientExchange, BodySource {
     this.failBody({ kind: 'timeout', detail: 'The body of the request stopped coming.' });
   }
 
-  /** The client sent FIN: a cut body, or a half-close behind a whole request. */
-  onClientFin(): void {
+  /** The client sent FIN, behind a whole request a half-close; true where it means that the client left. */
+  onClientFin(): boolean {
     this.mustClose = true;
-    if (!this.isBodyRead)
-      this.failBody({ kind: 'closed', detail: 'The client closed before its body was whole.' });
-    if (!this.isBodyRead || this.isFinGone) this.onClientGone();
+    return !this.isBodyRead || this.isFinGone;
   }
 
   /** The client's connection is gone. */
