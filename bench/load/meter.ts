@@ -2,13 +2,16 @@
  * The measured window of a run: warm-up, then units, latencies and the gateway's CPU until the end.
  */
 import type { TimedJob, TimedResult } from '../support/job.js';
-import { cpuSeconds } from '../support/proc.js';
+import { cpuSeconds, waitingSeconds } from '../support/proc.js';
 import { percentile } from '../support/statistics.js';
 
 /** A broken gateway is not flogged for the whole run. */
 const MAX_ERRORS = 50;
 /** What is under way at the end of the window may take this long to finish. */
 const DRAIN_MS = 5_000;
+/** How much longer than planned a warm-up may take to reach its number of units. */
+const WARM_UP_GRACE_MS = 20_000;
+const WARM_UP_CHECK_MS = 100;
 
 export class Meter {
   readonly #job: TimedJob;
@@ -16,13 +19,18 @@ export class Meter {
   #isMeasuring = false;
   #isOver = false;
   #units = 0;
+  #warmUnits = 0;
   #errors = 0;
   #reconnects = 0;
   #firstError: string | undefined;
   #startMs = 0;
   #startCpu = 0;
+  #startWaiting = 0;
   #seconds = 0;
   #cpu = 0;
+  #waiting = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #late: ((reason: string) => void) | undefined;
 
   constructor(job: TimedJob) {
     this.#job = job;
@@ -35,6 +43,7 @@ export class Meter {
 
   /** Units done, with the time they took where that is asked for. */
   add(units: number, latencyMs?: number): void {
+    this.#warmUnits += units;
     if (!this.#isMeasuring) return;
     this.#units += units;
     if (latencyMs !== undefined) this.#latenciesMs.push(latencyMs);
@@ -54,33 +63,43 @@ export class Meter {
 
   /** Starts `loops` (each ends by itself once `isOver`) and gives what was measured. */
   async run(loops: () => Promise<unknown>[]): Promise<TimedResult> {
-    const begin = setTimeout(() => this.#begin(), this.#job.warmupMs);
-    const end = setTimeout(() => this.#end(), this.#job.warmupMs + this.#job.measureMs);
-    let drain: NodeJS.Timeout | undefined;
-    const late = new Promise<string>((resolve) => {
-      const afterMs = this.#job.warmupMs + this.#job.measureMs + DRAIN_MS;
-      drain = setTimeout(() => resolve(`something got no answer within ${DRAIN_MS / 1000} s`), afterMs);
-    });
+    const late = new Promise<string>((resolve) => (this.#late = resolve));
+    const startMs = performance.now();
+    this.#timer = setTimeout(() => this.#beginWhenWarm(startMs), this.#job.warmupMs);
     const reason = await Promise.race([Promise.all(loops()).then(() => undefined), late]);
+    clearTimeout(this.#timer);
     if (reason !== undefined) this.fail(reason);
-    for (const timer of [begin, end, drain]) clearTimeout(timer);
     return this.#result();
   }
 
-  #begin(): void {
-    if (this.#isOver) return;
+  #beginWhenWarm(sinceMs: number): void {
+    const isLate = performance.now() - sinceMs > this.#job.warmupMs + WARM_UP_GRACE_MS;
+    if (this.#warmUnits < this.#job.warmupUnits && !isLate) {
+      this.#timer = setTimeout(() => this.#beginWhenWarm(sinceMs), WARM_UP_CHECK_MS);
+      return;
+    }
     this.#isMeasuring = true;
     this.#startMs = performance.now();
     this.#startCpu = cpuSeconds(this.#job.gateway.pid);
+    this.#startWaiting = waitingSeconds(this.#job.gateway.pid);
+    this.#timer = setTimeout(() => this.#end(), this.#job.measureMs);
   }
 
+  /** Closes the window; whoever is still under way then gets a little time. */
   #end(): void {
+    if (this.#isOver) return;
     if (this.#isMeasuring) {
       this.#cpu = cpuSeconds(this.#job.gateway.pid) - this.#startCpu;
+      this.#waiting = waitingSeconds(this.#job.gateway.pid) - this.#startWaiting;
       this.#seconds = (performance.now() - this.#startMs) / 1000;
     }
     this.#isMeasuring = false;
     this.#isOver = true;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(
+      () => this.#late?.(`something got no answer within ${DRAIN_MS / 1000} s`),
+      DRAIN_MS,
+    );
   }
 
   #result(): TimedResult {
@@ -90,6 +109,7 @@ export class Meter {
       units: this.#units,
       seconds: this.#seconds,
       cpuSeconds: this.#cpu,
+      waitingSeconds: this.#waiting,
       p50Ms: percentile(sorted, 50),
       p99Ms: percentile(sorted, 99),
       reconnects: this.#reconnects,

@@ -4,7 +4,7 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { Client, Pool, type Dispatcher } from 'undici';
+import { Client, Pool } from 'undici';
 import { listen, upstreamAuthorization, upstreamPort } from './listen.js';
 
 const origin = `http://127.0.0.1:${upstreamPort}`;

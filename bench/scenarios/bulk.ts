@@ -1,5 +1,5 @@
 /** What does a gigabyte through tunnels cost? */
-import { asTimed, type Scenario } from '../support/scenario.js';
+import { CORE_COLUMNS, asTimed, coreFigures, type Scenario } from '../support/scenario.js';
 
 export const bulk: Scenario = {
   name: 'bulk',
@@ -8,23 +8,23 @@ export const bulk: Scenario = {
   columns: [
     { key: 'cpuPerGb', title: 's/GB', digits: 3 },
     { key: 'gbPerSecond', title: 'GB/s', digits: 2 },
-    { key: 'busy', title: 'core busy %', digits: 0 },
+    ...CORE_COLUMNS,
   ],
   leaveOut: ['direct'],
   goals: [{ text: '≤ 1.0 × squid', key: 'cpuPerGb', limit: (of) => of('squid') }],
-  job: (gateway, { warmupMs, measureMs }) => ({
+  job: (gateway, { timing }) => ({
     kind: 'bulk',
     gateway,
     connections: 64,
-    warmupMs,
-    measureMs,
+    ...timing,
   }),
   figures: (result) => {
-    const { cpuSeconds, units, seconds } = asTimed(result);
+    const timed = asTimed(result);
+    const gigabytes = timed.units / 1e9;
     return {
-      cpuPerGb: cpuSeconds / (units / 1e9),
-      gbPerSecond: units / 1e9 / seconds,
-      busy: (cpuSeconds / seconds) * 100,
+      cpuPerGb: timed.cpuSeconds / gigabytes,
+      gbPerSecond: gigabytes / timed.seconds,
+      ...coreFigures(timed),
     };
   },
 };

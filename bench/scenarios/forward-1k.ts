@@ -15,8 +15,8 @@ export const forward1k: Scenario = {
       limit: (of) => derived(of('squid'), (squid) => squid * 0.75),
     },
   ],
-  job: (gateway, { warmupMs, measureMs }) => {
-    return { kind: 'get', gateway, path: '/1024', size: 1024, connections: 32, warmupMs, measureMs };
+  job: (gateway, { timing }) => {
+    return { kind: 'get', gateway, path: '/1024', size: 1024, connections: 32, ...timing };
   },
   figures: cpuFigures,
 };

@@ -9,8 +9,8 @@ export const forward64kHtml: Scenario = {
   columns: cpuColumns('µs/request'),
   leaveOut: ['direct', 'haproxy', 'undici', 'node-http', 'proxy-chain'],
   goals: [{ text: '≤ 1 ms', key: 'cpuMicros', limit: () => 1000 }],
-  job: (gateway, { warmupMs, measureMs }) => {
-    return { kind: 'get', gateway, path: '/65536.html', size: 65_536, connections: 32, warmupMs, measureMs };
+  job: (gateway, { timing }) => {
+    return { kind: 'get', gateway, path: '/65536.html', size: 65_536, connections: 32, ...timing };
   },
   figures: cpuFigures,
 };

@@ -14,8 +14,8 @@ export const forward64k: Scenario = {
       limit: (of) => derived(of('squid'), (squid) => squid * 0.45),
     },
   ],
-  job: (gateway, { warmupMs, measureMs }) => {
-    return { kind: 'get', gateway, path: '/65536', size: 65_536, connections: 32, warmupMs, measureMs };
+  job: (gateway, { timing }) => {
+    return { kind: 'get', gateway, path: '/65536', size: 65_536, connections: 32, ...timing };
   },
   figures: cpuFigures,
 };

@@ -8,8 +8,8 @@ export const forwardFresh: Scenario = {
   columns: cpuColumns('µs/request'),
   leaveOut: ['direct', 'haproxy'],
   goals: [{ text: '< squid', key: 'cpuMicros', limit: (of) => of('squid') }],
-  job: (gateway, { warmupMs, measureMs }) => {
-    return { kind: 'get', gateway, path: '/1024?close', size: 1024, connections: 32, warmupMs, measureMs };
+  job: (gateway, { timing }) => {
+    return { kind: 'get', gateway, path: '/1024?close', size: 1024, connections: 32, ...timing };
   },
   figures: cpuFigures,
 };

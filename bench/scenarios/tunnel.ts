@@ -10,12 +10,11 @@ export const tunnel: Scenario = {
   goals: [
     { text: '≤ bare + 60 µs', key: 'cpuMicros', limit: (of) => derived(of('bare'), (bare) => bare + 60) },
   ],
-  job: (gateway, { warmupMs, measureMs }) => ({
+  job: (gateway, { timing }) => ({
     kind: 'tunnel',
     gateway,
     connections: 32,
-    warmupMs,
-    measureMs,
+    ...timing,
   }),
   figures: cpuFigures,
 };

@@ -14,6 +14,8 @@ interface Timed {
   gateway: Gateway;
   connections: number;
   warmupMs: number;
+  /** The warm-up also lasts until this many units are done, so that a slow start is not measured (at most 20 s more). */
+  warmupUnits: number;
   measureMs: number;
 }
 
@@ -64,6 +66,8 @@ export interface TimedResult extends Outcome {
   units: number;
   seconds: number;
   cpuSeconds: number;
+  /** The gateway was ready to run, and something else had its core. */
+  waitingSeconds: number;
   p50Ms: number;
   p99Ms: number;
   reconnects: number;

@@ -8,8 +8,8 @@ import { COMPILED_ROOT } from './peer.js';
 import { OTHER_CORE } from './process.js';
 
 const IDLE_DEADLINE_MS = 240_000;
-/** Beyond warm-up and window: start of the process, draining, ending. */
-const TIMED_GRACE_MS = 15_000;
+/** Beyond warm-up and window: start of the process, a slow warm-up, draining, ending. */
+const TIMED_GRACE_MS = 40_000;
 
 /** Runs the job. Throws when the generator crashes, prints no result or takes too long. */
 export async function runLoad(job: Job): Promise<JobResult> {

@@ -24,6 +24,14 @@ export function cpuSeconds(pid: number): number {
   });
 }
 
+/** Seconds the main threads of a process tree were ready to run while something else had the core. */
+export function waitingSeconds(pid: number): number {
+  return sumOverTree(pid, (member) => {
+    const [, waitedNanos] = readFileSync(`/proc/${member}/schedstat`, 'latin1').split(' ');
+    return Number(waitedNanos) / 1e9;
+  });
+}
+
 /** Resident memory in KiB of a process tree. */
 export function residentKiB(pid: number): number {
   return sumOverTree(pid, (member) => {

@@ -3,6 +3,9 @@
  */
 import type { ScenarioSummary, SummaryRow } from './summary.js';
 
+/** With more foreign work than this on the gateway's core (in %), caches are shared and figures grow. */
+const MAX_DISTURBED = 10;
+
 /** The lines of one scenario for a terminal. */
 export function terminalReport(summary: ScenarioSummary): string {
   const cells = tableOf(summary);
@@ -63,6 +66,14 @@ function rowOf(row: SummaryRow, { columns }: ScenarioSummary): string[] {
 }
 
 function judgementLines(summary: ScenarioSummary): string[] {
+  const worst = Math.max(
+    ...summary.rows.map(({ medians }) => medians['disturbed'] ?? 0).filter(Number.isFinite),
+  );
+  const warning = `other processes held the gateway's core up to ${worst.toFixed(0)} % of the time: compare with care`;
+  return [...goalLines(summary), ...(worst > MAX_DISTURBED ? [warning] : [])];
+}
+
+function goalLines(summary: ScenarioSummary): string[] {
   return summary.judgements.map(({ goal, verdict, value, limit }) => {
     if (value === undefined || limit === undefined)
       return `goal ${goal}: not judged, a figure is missing in this run`;

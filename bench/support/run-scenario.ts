@@ -66,8 +66,12 @@ export async function runScenario(
 
 /** The first round compiles the peers' code, so it warms up for longer. */
 function paceOf(round: number, isQuick: boolean): Pace {
-  if (isQuick) return { warmupMs: 1000, measureMs: 1500, isQuick };
-  return { warmupMs: round === 0 ? 3000 : 1000, measureMs: 3000, isQuick };
+  if (isQuick) return { timing: { warmupMs: 1000, warmupUnits: 1000, measureMs: 1500 }, isQuick };
+  const isFirst = round === 0;
+  return {
+    timing: { warmupMs: isFirst ? 3000 : 1000, warmupUnits: isFirst ? 5000 : 0, measureMs: 3000 },
+    isQuick,
+  };
 }
 
 async function measure(

@@ -1,7 +1,7 @@
 /**
  * What a scenario is: one question, the job that answers it, and the goals the answer is held against.
  */
-import type { Gateway, Job, JobResult, TimedResult } from './job.js';
+import type { Gateway, Job, JobResult, TimedJob, TimedResult } from './job.js';
 
 export type Figures = Record<string, number>;
 
@@ -11,10 +11,12 @@ export interface Column {
   digits: number;
 }
 
+/** See support/job.ts. */
+export type Timing = Pick<TimedJob, 'warmupMs' | 'warmupUnits' | 'measureMs'>;
+
 /** How long the runs of a scenario are. */
 export interface Pace {
-  warmupMs: number;
-  measureMs: number;
+  timing: Timing;
   isQuick: boolean;
 }
 
@@ -45,11 +47,17 @@ export interface Scenario {
   figures: (result: JobResult) => Figures;
 }
 
+/** How much of its core the gateway used, and for how much of the time another process kept it from running. */
+export const CORE_COLUMNS: readonly Column[] = [
+  { key: 'busy', title: 'core busy %', digits: 0 },
+  { key: 'disturbed', title: 'disturbed %', digits: 0 },
+];
+
 const SPEED_COLUMNS: readonly Column[] = [
   { key: 'perSecond', title: 'per second', digits: 0 },
   { key: 'p50Ms', title: 'p50 ms', digits: 2 },
   { key: 'p99Ms', title: 'p99 ms', digits: 2 },
-  { key: 'busy', title: 'core busy %', digits: 0 },
+  ...CORE_COLUMNS,
 ];
 
 /** Columns of a scenario about CPU per unit: the unit's price, then speed. */
@@ -57,7 +65,7 @@ export function cpuColumns(title: string): readonly [Column, ...Column[]] {
   return [{ key: 'cpuMicros', title, digits: 1 }, ...SPEED_COLUMNS];
 }
 
-/** CPU per unit in µs, units per second, latency in ms, share of its core the gateway used in %. */
+/** CPU per unit in µs, units per second, latency in ms, and the shares of `CORE_COLUMNS`. */
 export function cpuFigures(result: JobResult): Figures {
   const timed = asTimed(result);
   return {
@@ -65,8 +73,13 @@ export function cpuFigures(result: JobResult): Figures {
     perSecond: timed.units / timed.seconds,
     p50Ms: timed.p50Ms,
     p99Ms: timed.p99Ms,
-    busy: (timed.cpuSeconds / timed.seconds) * 100,
+    ...coreFigures(timed),
   };
+}
+
+/** Figures for `CORE_COLUMNS`, in % of the window. */
+export function coreFigures({ cpuSeconds, waitingSeconds, seconds }: TimedResult): Figures {
+  return { busy: (cpuSeconds / seconds) * 100, disturbed: (waitingSeconds / seconds) * 100 };
 }
 
 /** The result of a timed job. Throws on any other. */
