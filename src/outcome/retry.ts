@@ -127,7 +127,8 @@ function isRepeatable(facts: RetryFacts): boolean {
   return (SAFE.has(facts.method) || facts.retryUnsafe) && facts.bodyReplayable;
 }
 
-function endWith(verdict: Verdict): RetryDecision {
+/** What the client gets when this verdict is the last: the answer, or the failure. */
+export function endWith(verdict: Verdict): RetryDecision {
   if (verdict.failure !== null) return { kind: 'fail', failure: verdict.failure };
   if (verdict.name !== 'client_gone') return deliver;
   return { kind: 'fail', failure: { code: 'request_timeout', detail: 'the client left' } };

@@ -242,7 +242,7 @@ const headlessChromium: Crawler = {
 
 /** Runs in the browser. */
 async function fetchInPage(url: string): Promise<Page> {
-  const answer = await fetch(url, { cache: 'no-store' });
+  const answer = await fetch(url);
   return { status: answer.status, body: await answer.text() };
 }
 
