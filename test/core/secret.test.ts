@@ -11,7 +11,7 @@ describe('Z08 a secret', () => {
 
   it.each([
     ['text', String(secret)],
-    ['a template', `${secret}`],
+    ['concatenation', ''.concat(secret as unknown as string)],
     ['JSON', JSON.stringify({ secret })],
     ['inspect', inspect({ secret }, { depth: 9, showHidden: true })],
     ['format', format('%s %o %j', secret, secret, secret)],
