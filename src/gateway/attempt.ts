@@ -240,8 +240,10 @@ async function deliver(services: GatewayServices, job: Job, course: Course, made
 function fail(services: GatewayServices, job: Job, made: Try, failure: Failure): void {
   made.discard();
   const { exchange, trace } = job;
-  if (trace.verdict === 'client_gone') trace.finish(services.emit, services.clock.nowMs(), 'client_gone');
-  else refuse(services, exchange, trace, bodyFailure(exchange) ?? failure);
+  const own = bodyFailure(exchange);
+  const isGone = own === null && trace.verdict === 'client_gone';
+  if (isGone) trace.finish(services.emit, services.clock.nowMs(), 'client_gone');
+  else refuse(services, exchange, trace, own ?? failure);
 }
 
 /** A body that the client itself cut or garbled is the client's fault, whatever it looked like further on. */

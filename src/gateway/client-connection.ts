@@ -17,6 +17,11 @@ const EARLY_BYTES = 64 * 1024;
 /** How long a client that was told `close` may go on sending before the socket is closed on it. */
 const LINGER_MS = 2000;
 
+/** `flushing`: the answer is whole but not all of it taken; `lingering`: the client was told that it is over. */
+type State = 'head' | 'exchange' | 'flushing' | 'lingering' | 'taken' | 'closed';
+/** In these what comes is read or kept; in the others it is dropped. */
+const READING: ReadonlySet<State> = new Set(['head', 'exchange', 'flushing']);
+
 /** What a connection needs of the gateway. */
 export interface ConnectionHost {
   readonly wheel: TimerWheel;
@@ -40,7 +45,7 @@ export class ClientConnection implements WireReader {
   private exchange: H1Exchange | null = null;
   private early: Buffer[] = [];
   private earlyBytes = 0;
-  private state: 'head' | 'exchange' | 'lingering' | 'taken' | 'closed' = 'head';
+  private state: State = 'head';
   private isServed = false;
 
   constructor(
@@ -58,9 +63,9 @@ export class ClientConnection implements WireReader {
     return this.state === 'head' && !this.heads.started;
   }
 
-  /** Whether nothing is owed to the client: no request under way, or its answer given. */
+  /** Whether nothing is owed to the client: no request under way, or its answer taken. */
   get isOver(): boolean {
-    return this.state !== 'exchange';
+    return this.state !== 'exchange' && this.state !== 'flushing';
   }
 
   /** Refuses the connection before it has said anything. */
@@ -78,7 +83,7 @@ export class ClientConnection implements WireReader {
   /** A loop and not a recursion, since one segment may hold thousands of requests. */
   bytes(chunk: Buffer): void {
     let rest = chunk;
-    while (rest.length > 0 && (this.state === 'head' || this.state === 'exchange')) {
+    while (rest.length > 0 && READING.has(this.state)) {
       rest = this.state === 'head' ? this.readHead(rest) : this.readDuring(rest);
     }
   }
@@ -105,16 +110,24 @@ export class ClientConnection implements WireReader {
   /** Called by the exchange when its answer is whole. */
   finished(mustClose: boolean): void {
     this.exchange = null;
-    if (mustClose || this.wire.hasEnded) {
+    if (mustClose) {
       this.close();
       return;
     }
+    this.state = 'flushing';
+    this.whenFlushed(this.next);
+  }
+
+  /** The next request is read once the client took the answer: one that only asks must not fill our memory. */
+  private readonly next = (): void => {
+    if (this.state !== 'flushing') return;
     this.state = 'head';
     this.deadline.restart(this.host.timeouts().clientIdleMs);
     const early = this.takeEarly();
     for (const chunk of early) this.bytes(chunk);
-    this.wire.resume();
-  }
+    if (this.isIdle && (this.wire.hasEnded || this.host.isDraining())) this.close();
+    else this.wire.resume();
+  };
 
   /** Gives the wire away for good, paused. */
   takeOver(): readonly Buffer[] {
@@ -172,7 +185,7 @@ export class ClientConnection implements WireReader {
   private readDuring(chunk: Buffer): Buffer {
     const { exchange } = this;
     const rest = exchange?.takeBody(chunk) ?? chunk;
-    if (rest.length === 0 || this.state !== 'exchange') return rest;
+    if (rest.length === 0 || this.state === 'head') return rest;
     if (exchange !== null) this.hasSpokenEarly(exchange);
     this.early.push(rest);
     this.earlyBytes += rest.length;
@@ -210,13 +223,22 @@ export class ClientConnection implements WireReader {
     else this.close();
   }
 
-  /** Reads on for a moment and drops it: a close with unread bytes would reset the answer away. */
+  /**
+   * Reads on and drops it: a close with unread bytes would reset the answer away. Ends a moment after the last byte of
+   * the answer left; how slow a reader may be, the wire knows.
+   */
   private close(): void {
     this.wire.end();
     this.state = 'lingering';
     this.early = [];
+    this.deadline.suspend();
     this.wire.resume();
-    this.deadline.restart(LINGER_MS);
+    this.whenFlushed(() => this.deadline.restart(LINGER_MS));
+  }
+
+  private whenFlushed(callback: () => void): void {
+    if (this.wire.hasUnsent) this.wire.whenFlushed(callback);
+    else callback();
   }
 }
 

@@ -5,6 +5,7 @@
 import { expectsContinue, upgradeOf } from '../http1/connection.js';
 import type { Fields } from '../http1/fields.js';
 import { endToEnd } from '../http1/forwardable.js';
+import type { ResponseHead } from '../http1/head.js';
 import type { BodySource } from '../http1/stream.js';
 import type { Abandonment } from '../open/dial.js';
 import type { HopAnswer, HopRequest } from '../open/channel.js';
@@ -87,7 +88,7 @@ class ForwardCarrier implements Carrier {
     const answer = await channel.send(this.request(), {
       firstByteMs: Math.min(timeouts.firstByteMs, Math.max(remainingMs - openMs, 1)),
       bodyIdleMs: timeouts.bodyIdleMs,
-      onInterim: (head) => this.onInterim(head.status, () => this.parts.exchange.interim(head)),
+      onInterim: (head) => this.onInterim(head),
     });
     this.continueWatch?.stop();
     if (answer.kind === 'fault') return failedTry(answer, channel.isReused ? 0 : openMs);
@@ -109,10 +110,10 @@ class ForwardCarrier implements Carrier {
     };
   }
 
-  /** A 100 is passed on once and commits nothing; other interim answers wait for the verdict, that is: are dropped here. */
-  private onInterim(status: number, passOn: () => void): void {
-    if (status !== 100) passOn();
-    else if (this.continueWatch?.mayPass() === true) passOn();
+  /** Interim answers commit nothing. A 100 is passed on once, and only to a client that waits for it. */
+  private onInterim(head: ResponseHead): void {
+    if (head.status === 100 && this.continueWatch?.mayPass() !== true) return;
+    this.parts.exchange.interim({ ...head, fields: endToEnd(head.fields, isOurs) });
   }
 
   private answeredTry(answer: HopAnswer, openMs: number): Try {
@@ -137,7 +138,7 @@ class ForwardCarrier implements Carrier {
   private deliver(answer: HopAnswer, extra: Fields): Promise<Delivery> {
     const { exchange, trace, ask } = this.parts;
     const { head } = answer;
-    const fields = endToEnd(head.fields, (name) => name.startsWith('x-turnpike-'));
+    const fields = endToEnd(head.fields, isOurs);
     fields.appendAll(extra);
     trace.answered(head.status, this.services.clock.nowMs());
     if (answer.upgraded !== null) {
@@ -182,6 +183,11 @@ function pass(body: BodySource, exchange: ClientExchange): Promise<Delivery> {
     });
     exchange.flush();
   });
+}
+
+/** Fields of answers that only we may say. */
+function isOurs(lowerName: string): boolean {
+  return lowerName.startsWith('x-turnpike-');
 }
 
 function failedTry(fault: Fault, openMs: number): Try {

@@ -123,7 +123,6 @@ export class H1Exchange implements ClientExchange, BodySource {
 
   /** The client sent FIN, behind a whole request a half-close; true where it means that the client left. */
   onClientFin(): boolean {
-    this.mustClose = true;
     return !this.isBodyRead || this.isFinGone;
   }
 

@@ -69,19 +69,25 @@ export class Relay {
     this.upstream.reset();
   }
 
+  /** How long neither side may say anything: less when one of them has ended. */
+  private get idleMs(): number {
+    const { limits } = this.parts;
+    return this.client.hasEnded || this.upstream.hasEnded ? limits.halfCloseMs : limits.idleMs;
+  }
+
   private join(from: Wire, to: Wire, count: (bytes: number) => void): void {
     const goOn = (): void => from.resume();
     from.reader = {
       bytes: (chunk) => {
         count(chunk.length);
-        this.idle.restart(this.parts.limits.idleMs);
+        this.idle.restart(this.idleMs);
         if (to.write(chunk)) return;
         from.pause();
         to.whenFlushed(goOn);
       },
       ended: () => {
         to.end();
-        this.idle.restart(this.parts.limits.halfCloseMs);
+        this.idle.restart(this.idleMs);
       },
       closed: (error) => this.onClosed({ from, to, error }),
     };

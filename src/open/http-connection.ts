@@ -190,7 +190,7 @@ export class HttpConnection implements WireReader {
 
   /** The client's body ended before its end: the target must not take what it has for the whole. */
   private onRequestCut(fault: BodyFault): void {
-    if (this.pending !== null) this.fail(fault.kind === 'gone' ? 'client_gone' : 'closed', fault.detail);
+    if (this.pending !== null) this.fail('client_gone', fault.detail);
     this.wire.reset();
   }
 

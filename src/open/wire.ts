@@ -45,16 +45,14 @@ export class Wire {
   private error: NodeJS.ErrnoException | null = null;
   private paused = false;
   private isReading = false;
-  private waiting: (() => void) | null = null;
+  private waiting: (() => void)[] | null = null;
   private readonly onWritten: () => void;
 
   private constructor(readonly socket: net.Socket) {
     this.onWritten = () => {
       if (this.waiting === null || socket.writableLength > 0) return;
-      const waiting = this.waiting;
-      this.waiting = null;
       socket.setTimeout(0);
-      waiting();
+      this.wakeWaiting();
     };
     socket.on('timeout', () => socket.destroy(new Error(`the peer took nothing for ${this.stallMs} ms`)));
     socket.on('end', () => {
@@ -66,8 +64,8 @@ export class Wire {
     });
     socket.on('close', () => {
       this.isClosed = true;
-      this.waiting = null;
       this.reader.closed(this.error);
+      this.wakeWaiting();
     });
   }
 
@@ -135,12 +133,21 @@ export class Wire {
   }
 
   /**
-   * Calls back once when every byte is with the kernel; never when the wire closes first. One waiter at a time.
+   * Calls back once when every byte is with the kernel, or lost with the wire: its memory is free then. From now on the
+   * peer must take something every `stallMs`. A callback that waits already is not added again.
    * `drain` would not do: it need not come when the length never reached the high-water mark.
    */
   whenFlushed(callback: () => void): void {
-    this.waiting = callback;
+    const { waiting } = this;
+    if (waiting === null) this.waiting = [callback];
+    else if (!waiting.includes(callback)) waiting.push(callback);
     this.socket.setTimeout(this.stallMs);
+  }
+
+  private wakeWaiting(): void {
+    const { waiting } = this;
+    this.waiting = null;
+    if (waiting !== null) for (const callback of waiting) callback();
   }
 
   pause(): void {
