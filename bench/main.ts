@@ -72,7 +72,10 @@ async function runOne(
     },
   );
   showProgress('');
-  if (options.isProfile) console.log(profileReports(profiles).join('\n'));
+  if (options.isProfile) {
+    const windows = outcomes.flatMap((outcome) => outcome.windowsMicros);
+    console.log(profileReports(profiles, windows).join('\n'));
+  }
   const isClean = outcomes.every((outcome) => outcome.problem === undefined || outcome.wasSkipped === true);
   if (isClean) rmSync(directory, { recursive: true, force: true });
   else console.log(`logs are kept in ${directory}`);

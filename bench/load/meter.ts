@@ -24,6 +24,7 @@ export class Meter {
   #reconnects = 0;
   #firstError: string | undefined;
   #startMs = 0;
+  #beginMicros = 0;
   #startCpu = 0;
   #startWaiting = 0;
   #seconds = 0;
@@ -80,6 +81,7 @@ export class Meter {
     }
     this.#isMeasuring = true;
     this.#startMs = performance.now();
+    this.#beginMicros = Number(process.hrtime.bigint() / 1000n);
     this.#startCpu = cpuSeconds(this.#job.gateway.pid);
     this.#startWaiting = waitingSeconds(this.#job.gateway.pid);
     this.#timer = setTimeout(() => this.#end(), this.#job.measureMs);
@@ -106,6 +108,7 @@ export class Meter {
     const sorted = Float64Array.from(this.#latenciesMs).sort();
     return {
       kind: 'timed',
+      windowMicros: [this.#beginMicros, this.#beginMicros + this.#seconds * 1e6],
       units: this.#units,
       seconds: this.#seconds,
       cpuSeconds: this.#cpu,

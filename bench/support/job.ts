@@ -63,6 +63,8 @@ interface Outcome {
 /** `units` were finished in the measured window: requests, tunnels, or bytes. */
 export interface TimedResult extends Outcome {
   kind: 'timed';
+  /** Begin and end of the window on the machine's monotonic clock, which profiles use as well. */
+  windowMicros: [number, number];
   units: number;
   seconds: number;
   cpuSeconds: number;

@@ -12,7 +12,8 @@ export const OTHER_CORE = 1;
 
 /** A process must be ready within this time. */
 const START_DEADLINE_MS = 10_000;
-const STOP_DEADLINE_MS = 8_000;
+/** Long enough to write a profile. */
+const STOP_DEADLINE_MS = 20_000;
 
 export interface Launch {
   core: number;
@@ -101,7 +102,12 @@ async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const left = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   child.kill('SIGTERM');
-  const late = setTimeout(() => child.kill('SIGKILL'), STOP_DEADLINE_MS);
+  const late = setTimeout(() => {
+    console.error(
+      `${child.spawnargs.join(' ')} ignored SIGTERM for ${STOP_DEADLINE_MS / 1000} s and was killed`,
+    );
+    child.kill('SIGKILL');
+  }, STOP_DEADLINE_MS);
   await left;
   clearTimeout(late);
 }

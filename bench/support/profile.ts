@@ -15,6 +15,7 @@ interface ProfileNode {
 
 interface Profile {
   nodes: ProfileNode[];
+  startTime: number;
   samples: number[];
   timeDeltas: number[];
 }
@@ -24,22 +25,32 @@ export function profileArguments(directory: string): string[] {
   return ['--cpu-prof', `--cpu-prof-dir=${directory}`, '--cpu-prof-interval=500'];
 }
 
-/** One report per profile in the folder: the functions with the most self time, as share of the time not idle. */
-export function profileReports(directory: string): string[] {
+/** Begin and end in µs of the monotonic clock. */
+type Window = readonly [number, number];
+
+/**
+ * One report per profile in the folder: the functions with the most self time, as share of the time not idle.
+ * Only samples within one of the windows count, so neither start nor warm-up; with no windows, all do.
+ */
+export function profileReports(directory: string, windows: readonly Window[]): string[] {
   return readdirSync(directory)
     .filter((name) => name.endsWith('.cpuprofile'))
     .map((name) => {
       const profile = JSON.parse(readFileSync(join(directory, name), 'utf8')) as Profile;
-      return [`\nprofile ${join(directory, name)}`, ...topFunctions(profile)].join('\n');
+      return [`\nprofile ${join(directory, name)}`, ...topFunctions(profile, windows)].join('\n');
     });
 }
 
-function topFunctions(profile: Profile): string[] {
+function topFunctions(profile: Profile, windows: readonly Window[]): string[] {
   const selfMicros = new Map<string, number>();
   const names = new Map(profile.nodes.map((node) => [node.id, nameOf(node)]));
+  let nowMicros = profile.startTime;
   for (const [at, id] of profile.samples.entries()) {
+    const tookMicros = profile.timeDeltas[at] ?? 0;
+    nowMicros += tookMicros;
+    if (!isWithin(nowMicros, windows)) continue;
     const name = names.get(id) ?? '(unknown)';
-    selfMicros.set(name, (selfMicros.get(name) ?? 0) + (profile.timeDeltas[at] ?? 0));
+    selfMicros.set(name, (selfMicros.get(name) ?? 0) + tookMicros);
   }
   const work = [...selfMicros].filter(([name]) => !NOT_WORK.has(name)).sort((a, b) => b[1] - a[1]);
   const total = work.reduce((sum, [, micros]) => sum + micros, 0);
@@ -47,6 +58,10 @@ function topFunctions(profile: Profile): string[] {
     const share = ((micros / total) * 100).toFixed(1).padStart(5);
     return `${share} %  ${(micros / 1000).toFixed(0).padStart(6)} ms  ${name}`;
   });
+}
+
+function isWithin(micros: number, windows: readonly Window[]): boolean {
+  return windows.length === 0 || windows.some(([from, to]) => micros >= from && micros <= to);
 }
 
 function nameOf({ callFrame }: ProfileNode): string {

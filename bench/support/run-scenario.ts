@@ -22,6 +22,8 @@ export interface PeerOutcome {
   note: string;
   isReference: boolean;
   rounds: Figures[];
+  /** When the windows of the rounds were, see support/job.ts; none for untimed jobs. */
+  windowsMicros: [number, number][];
   errors: number;
   problem?: string;
   wasSkipped?: boolean;
@@ -85,6 +87,7 @@ async function measure(
   if (result.errors > 0)
     throw new Error(`${result.errors} errors, the first: ${result.firstError ?? 'unknown'}`);
   outcome.rounds.push(scenario.figures(result));
+  if (result.kind === 'timed') outcome.windowsMicros.push(result.windowMicros);
 }
 
 async function attempt(outcome: PeerOutcome, work: () => Promise<void>): Promise<void> {
@@ -114,5 +117,12 @@ async function startUpstream(directory: string): Promise<{ port: number; started
 }
 
 function emptyOutcome(peer: Peer): PeerOutcome {
-  return { peer: peer.name, note: peer.note, isReference: peer.isReference ?? false, rounds: [], errors: 0 };
+  return {
+    peer: peer.name,
+    note: peer.note,
+    isReference: peer.isReference ?? false,
+    rounds: [],
+    windowsMicros: [],
+    errors: 0,
+  };
 }
