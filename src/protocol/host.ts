@@ -2,6 +2,7 @@
  * From the host that a client wrote to the one host that everything else sees: IDNA, IPv4 spellings and IPv6 text
  * folded, class and site found. Never through `new URL`.
  */
+import { isUtf8 } from 'node:buffer';
 import { domainToASCII } from 'node:url';
 import { getDomain } from 'tldts';
 import { formatAddress, readIpv4Spelling, readIpv6, unmapped } from './address.js';
@@ -62,11 +63,8 @@ function readBracketed(text: string): HostResult {
 }
 
 function utf8Of(latin1: string): string | null {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(latin1, 'latin1'));
-  } catch {
-    return null;
-  }
+  const bytes = Buffer.from(latin1, 'latin1');
+  return isUtf8(bytes) ? bytes.toString('utf8') : null;
 }
 
 /** UTS 46 by Node's URL code; an empty answer is its refusal. Also checks `xn--` labels that came ready-made. */

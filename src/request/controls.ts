@@ -54,6 +54,7 @@ interface Said {
   readonly where: string;
 }
 
+const LETTER_X = 0x78;
 const PREFIX = 'x-turnpike-';
 const TOKEN_FIELD = 'x-gatekeeper-token';
 /** Speaks to gateways, not about the request: read by the listener, consumed like the others. */
@@ -62,9 +63,18 @@ const DAY_MS = 86_400_000;
 const noTags: readonly string[] = [];
 const nothingAsked: Asked = new Map();
 
+/** What a request that says nothing gets, by its defaults, which are the same for many requests. */
+const unasked = new WeakMap<
+  ControlDefaults,
+  { readonly sessionTtlMs: number; readonly result: ControlsResult }
+>();
+
 /** Whether a field (name in lower case) speaks to the gateway and never travels on. */
 export function isControlField(lowerName: string, sessionHeader: string): boolean {
-  return lowerName === sessionHeader || lowerName.startsWith(PREFIX) || lowerName === TOKEN_FIELD;
+  if (lowerName === sessionHeader) return true;
+  // Asked of every field of every request: most are done with after one letter.
+  if (lowerName.charCodeAt(0) !== LETTER_X) return false;
+  return lowerName.startsWith(PREFIX) || lowerName === TOKEN_FIELD;
 }
 
 /** Weighs header fields, username and defaults. Refuses what is repeated, unknown, out of bounds or not there yet. */
@@ -79,7 +89,16 @@ export function readControls(input: ControlsInput): ControlsResult {
     if (nameFailure !== null) return { kind: 'refused', failure: nameFailure };
     asked = new Map([...byName, ...asked]);
   }
-  return { kind: 'controls', controls: weigh(asked, input) };
+  return asked === nothingAsked ? presets(input) : { kind: 'controls', controls: weigh(asked, input) };
+}
+
+function presets(input: ControlsInput): ControlsResult {
+  const { defaults, sessionTtlMs } = input;
+  const known = unasked.get(defaults);
+  if (known?.sessionTtlMs === sessionTtlMs) return known.result;
+  const result: ControlsResult = { kind: 'controls', controls: weigh(nothingAsked, input) };
+  unasked.set(defaults, { sessionTtlMs, result });
+  return result;
 }
 
 /** Reads all control fields; `begin` makes the map for the first, so that a request without any costs none. */
@@ -168,8 +187,22 @@ function weigh(asked: Asked, input: ControlsInput): Controls {
   };
 }
 
-/** The defaults of a listener before those of the client, one by one: a port for one tab is the closer wish. */
+/** Merged defaults by listener and client; both live as long as a configuration. */
+const merged = new WeakMap<ControlDefaults, WeakMap<ControlDefaults, ControlDefaults>>();
+
+/**
+ * The defaults of a listener before those of the client, one by one: a port for one tab is the closer wish.
+ * The same two objects give the same object.
+ */
 export function mergeDefaults(listener: ControlDefaults, client: ControlDefaults): ControlDefaults {
+  let byClient = merged.get(listener);
+  if (byClient === undefined) merged.set(listener, (byClient = new WeakMap()));
+  let defaults = byClient.get(client);
+  if (defaults === undefined) byClient.set(client, (defaults = merge(listener, client)));
+  return defaults;
+}
+
+function merge(listener: ControlDefaults, client: ControlDefaults): ControlDefaults {
   const tags = listener.tags ?? noTags;
   return {
     session: listener.session ?? client.session ?? null,

@@ -1,4 +1,5 @@
 /** Basic credentials as clients send them (RFC 7617). */
+import { isUtf8 } from 'node:buffer';
 
 export type Credentials =
   | { readonly kind: 'none' }
@@ -30,9 +31,5 @@ export function readBasic(value: string | undefined): Credentials {
 
 /** UTF-8, as our challenge asks for; else latin1, which Python's requests sends whatever the challenge says. */
 function textOf(bytes: Buffer): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return bytes.toString('latin1');
-  }
+  return bytes.toString(isUtf8(bytes) ? 'utf8' : 'latin1');
 }
