@@ -1,0 +1,109 @@
+/** What every implementation of `Pins` must do. Call it once for each. */
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Pins } from '../../src/state/ports.js';
+
+/** A store under test, and how to let its time pass. */
+export interface PinsUnderTest {
+  readonly pins: Pins;
+  passMs(ms: number): void | Promise<void>;
+}
+
+const TTL_MS = 600_000;
+
+/** Registers the suite for one implementation. */
+export function pinsContract(name: string, make: () => PinsUnderTest | Promise<PinsUnderTest>): void {
+  describe(`Pins: ${name}`, () => {
+    let store: PinsUnderTest;
+    beforeEach(async () => {
+      store = await make();
+    });
+
+    it('G4 has no pin for a session it never saw', async () => {
+      expect(await store.pins.find('k', TTL_MS)).toBeNull();
+    });
+
+    it('G4 keeps a session on its exit', async () => {
+      expect(await store.pins.bind('k', 'u-a', TTL_MS)).toEqual({ exit: 'u-a', generation: 1 });
+      expect(await store.pins.find('k', TTL_MS)).toEqual({ exit: 'u-a', generation: 1 });
+      expect(await store.pins.find('other', TTL_MS)).toBeNull();
+    });
+
+    it('S6 the first write wins: a second bind gets the first exit', async () => {
+      await store.pins.bind('k', 'u-a', TTL_MS);
+      expect(await store.pins.bind('k', 'u-b', TTL_MS)).toEqual({ exit: 'u-a', generation: 1 });
+    });
+
+    it('S6 K02 a hundred first requests at once end on one exit', async () => {
+      const exits = Array.from({ length: 100 }, (_, n) => `u-${n}`);
+      const pins = await Promise.all(exits.map((exit) => store.pins.bind('k', exit, TTL_MS)));
+      expect(new Set(pins.map(({ exit, generation }) => `${exit} ${generation}`)).size).toBe(1);
+      expect(await store.pins.find('k', TTL_MS)).toEqual(pins[0]);
+    });
+
+    it('S6 a pin ends with its time, and time slides with use', async () => {
+      await store.pins.bind('k', 'u-a', 1000);
+      await store.passMs(900);
+      expect(await store.pins.find('k', 1000)).not.toBeNull();
+      await store.passMs(900);
+      expect(await store.pins.bind('k', 'u-b', 1000)).toEqual({ exit: 'u-a', generation: 1 });
+      await store.passMs(1001);
+      expect(await store.pins.find('k', 1000)).toBeNull();
+      expect(await store.pins.bind('k', 'u-b', 1000)).toEqual({ exit: 'u-b', generation: 1 });
+    });
+
+    it('N6 moves a session, and its generation grows', async () => {
+      const first = await store.pins.bind('k', 'u-a', TTL_MS);
+      const moved = await store.pins.move('k', first, { exit: 'u-b', ttlMs: TTL_MS });
+      expect(moved).toEqual({ exit: 'u-b', generation: 2 });
+      expect(await store.pins.find('k', TTL_MS)).toEqual(moved);
+    });
+
+    it('N6 a move from where the session no longer is changes nothing', async () => {
+      const first = await store.pins.bind('k', 'u-a', TTL_MS);
+      const second = await store.pins.move('k', first, { exit: 'u-b', ttlMs: TTL_MS });
+      expect(await store.pins.move('k', first, { exit: 'u-c', ttlMs: TTL_MS })).toEqual(second);
+      const back = await store.pins.move('k', second, { exit: 'u-a', ttlMs: TTL_MS });
+      expect(back).toEqual({ exit: 'u-a', generation: 3 });
+      expect(await store.pins.move('k', first, { exit: 'u-c', ttlMs: TTL_MS })).toEqual(back);
+    });
+
+    it('N6 of many moves at once one happens', async () => {
+      const first = await store.pins.bind('k', 'u-a', TTL_MS);
+      const moves = Array.from({ length: 50 }, (_, n) =>
+        store.pins.move('k', first, { exit: `u-${n}`, ttlMs: TTL_MS }),
+      );
+      const pins = await Promise.all(moves);
+      expect(new Set(pins.map(({ exit }) => exit)).size).toBe(1);
+      expect(pins[0]?.generation).toBe(2);
+    });
+
+    it('N6 a move of a session that ran out meanwhile goes on counting', async () => {
+      const first = await store.pins.bind('k', 'u-a', 1000);
+      await store.passMs(1001);
+      const moved = await store.pins.move('k', first, { exit: 'u-b', ttlMs: 1000 });
+      expect(moved).toEqual({ exit: 'u-b', generation: 2 });
+    });
+
+    it('a move refreshes the time', async () => {
+      const first = await store.pins.bind('k', 'u-a', 1000);
+      await store.passMs(900);
+      await store.pins.move('k', first, { exit: 'u-b', ttlMs: 1000 });
+      await store.passMs(900);
+      expect(await store.pins.find('k', 1000)).toMatchObject({ exit: 'u-b' });
+    });
+
+    it('forgets a session that is dropped', async () => {
+      await store.pins.bind('k', 'u-a', TTL_MS);
+      await store.pins.drop('k');
+      await store.pins.drop('never seen');
+      expect(await store.pins.find('k', TTL_MS)).toBeNull();
+    });
+
+    it('takes any text as a key', async () => {
+      const keys = ['', '__proto__', 'a:b', '\u0000', '☃', 'x'.repeat(300)];
+      await Promise.all(keys.map((key, n) => store.pins.bind(key, `u-${n}`, TTL_MS)));
+      const pins = await Promise.all(keys.map((key) => store.pins.find(key, TTL_MS)));
+      expect(pins.map((pin) => pin?.exit)).toEqual(keys.map((_, n) => `u-${n}`));
+    });
+  });
+}
