@@ -72,11 +72,12 @@ export const count = (least: number, most = 1_000_000_000) => {
     .max(most, { error: wrong });
 };
 
+/** A number within bounds. */
+export const quantity = (wrong: string, bounds: { readonly least: number; readonly most: number }) =>
+  z.number({ error: wrong }).min(bounds.least, { error: wrong }).max(bounds.most, { error: wrong });
+
 /** A share from 0 to 1. */
-export const share = () => {
-  const wrong = 'expected a share from 0 to 1, such as 0.2';
-  return z.number({ error: wrong }).min(0, { error: wrong }).max(1, { error: wrong });
-};
+export const share = () => quantity('expected a share from 0 to 1, such as 0.2', { least: 0, most: 1 });
 
 /** True or false. */
 export const flag = () => z.boolean({ error: 'expected true or false' });

@@ -4,63 +4,67 @@ import type { Path } from './problems.js';
 const notYet = 'is not supported in this version';
 
 /** Where a setting may stand: the path with list indexes and names of pools left out. */
-const laterKeys: Readonly<Record<string, readonly string[]>> = {
-  '': [
-    'interception',
-    'storage',
-    'vault',
-    'credentials',
-    'policies',
-    'tokens',
-    'guard',
-    'probe',
-    'rules',
-    'cluster',
-    'admin',
-  ],
-  'listen.proxy': ['tls', 'cert', 'key', 'proxy_protocol', 'socks', 'dialect', 'policy', 'intercept'],
-  listen: ['tls', 'cert', 'key'],
-  clients: ['dialect', 'scopes', 'policy', 'token', 'password_hash'],
-  'clients.defaults': ['policy', 'intercept'],
-  'clients.limits': ['bytes', 'bandwidth', 'cost', 'sessions'],
-  pools: [
-    'sharing',
-    'partition',
-    'cost',
-    'probe',
-    'on_redis_loss',
-    'exhausted',
-    'health',
-    'algorithm',
-    'template',
-  ],
-  'pools.limits': ['spacing', 'requests', 'site_slots', 'slots_per_site'],
-  'pools.upstreams': ['template', 'exits', 'credential', 'cost', 'refresh', 'format'],
-  routes: [
-    'intercept',
-    'policy',
-    'rules',
-    'detect',
-    'session',
-    'on_exhausted',
-    'cost_ceiling',
-    'inspect',
-    'pass_headers',
-  ],
-  'routes.match': ['tag', 'tags', 'scheme'],
-  state: ['url', 'nodes', 'sentinels', 'password'],
-  bans: ['guard', 'save', 'file'],
-  timeouts: ['drain_tunnel', 'min_rate'],
-  limits: ['min_rate', 'body', 'inspect'],
-};
+const laterKeys = new Map<string, readonly string[]>(
+  Object.entries({
+    '': [
+      'interception',
+      'storage',
+      'vault',
+      'credentials',
+      'policies',
+      'tokens',
+      'guard',
+      'probe',
+      'rules',
+      'cluster',
+      'admin',
+    ],
+    'listen.proxy': ['tls', 'cert', 'key', 'proxy_protocol', 'socks', 'dialect', 'policy', 'intercept'],
+    listen: ['tls', 'cert', 'key'],
+    clients: ['dialect', 'scopes', 'policy', 'token', 'password_hash'],
+    'clients.defaults': ['policy', 'intercept'],
+    'clients.limits': ['bytes', 'bandwidth', 'cost', 'sessions'],
+    pools: [
+      'sharing',
+      'partition',
+      'cost',
+      'probe',
+      'on_redis_loss',
+      'exhausted',
+      'health',
+      'algorithm',
+      'template',
+    ],
+    'pools.limits': ['spacing', 'requests', 'site_slots', 'slots_per_site'],
+    'pools.upstreams': ['template', 'exits', 'credential', 'cost', 'refresh', 'format'],
+    routes: [
+      'intercept',
+      'policy',
+      'rules',
+      'detect',
+      'session',
+      'on_exhausted',
+      'cost_ceiling',
+      'inspect',
+      'pass_headers',
+    ],
+    'routes.match': ['tag', 'tags', 'scheme'],
+    state: ['url', 'nodes', 'sentinels', 'password'],
+    bans: ['guard', 'save', 'file'],
+    timeouts: ['drain_tunnel', 'min_rate'],
+    limits: ['min_rate', 'body', 'inspect'],
+  }),
+);
 
-const otherPlace: Readonly<Record<string, string>> = {
-  'bans.cap': 'unknown setting; there are two: site_cap and transport_cap',
-  'pools.upstreams.username':
-    'unknown setting; put the login into url, and the url into env:NAME or file:path',
-  'pools.upstreams.password':
-    'unknown setting; put the login into url, and the url into env:NAME or file:path',
-};
+const otherPlace = new Map<string, string>(
+  Object.entries({
+    'bans.cap': 'unknown setting; there are two: site_cap and transport_cap',
+    'pools.upstreams.username':
+      'unknown setting; put the login into url, and the url into env:NAME or file:path',
+    'pools.upstreams.password':
+      'unknown setting; put the login into url, and the url into env:NAME or file:path',
+  }),
+);
 
 const words = (path: Path): string[] => {
   const names = path.filter((step): step is string => typeof step === 'string');
@@ -70,19 +74,21 @@ const words = (path: Path): string[] => {
 /** What to say about a setting that this version does not have, or null when the design does not name it either. */
 export function laterKey(path: Path, key: string): string | null {
   const place = words(path).join('.');
-  const moved = otherPlace[place === '' ? key : `${place}.${key}`];
+  const moved = otherPlace.get(place === '' ? key : `${place}.${key}`);
   if (moved !== undefined) return moved;
-  return (laterKeys[place] ?? []).includes(key) ? notYet : null;
+  return laterKeys.get(place)?.includes(key) === true ? notYet : null;
 }
 
 /** Words of closed lists that belong to later versions. */
-const laterWords: Readonly<Record<string, readonly string[]>> = {
-  'pools.strategy': ['fastest', 'hash', 'adaptive', 'least_recently_used_per_site'],
-  'state.kind': ['redis'],
-};
+const laterWords = new Map<string, readonly string[]>(
+  Object.entries({
+    'pools.strategy': ['fastest', 'hash', 'adaptive', 'least_recently_used_per_site'],
+    'state.kind': ['redis'],
+  }),
+);
 
 /** What to say about a word that this version does not have, or null. */
 export function laterWord(path: Path, word: unknown): string | null {
-  const known = laterWords[words(path).join('.')];
+  const known = laterWords.get(words(path).join('.'));
   return typeof word === 'string' && known?.includes(word) === true ? `'${word}' ${notYet}` : null;
 }

@@ -48,7 +48,7 @@ export function formatProblem(problem: Problem, file: string | null): string {
 
 type Issue = z.core.$ZodIssue;
 
-const isPath = (path: PropertyKey[]): Path => path.map((step) => (typeof step === 'symbol' ? '(…)' : step));
+const pathOf = (path: PropertyKey[]): Path => path.map((step) => (typeof step === 'symbol' ? '(…)' : step));
 
 /** The branch of a union that the value was most likely meant for: the one whose first fault lies deepest. */
 function likelyBranch(branches: readonly (readonly Issue[])[]): readonly Issue[] {
@@ -76,7 +76,7 @@ function unknownKey(path: Path, key: string, known: readonly string[]): Finding 
 
 /** What a zod issue says, as findings. `knownAt` tells which keys the schema knows at a path. */
 export function findingsOf(issue: Issue, above: Path, knownAt: (path: Path) => readonly string[]): Finding[] {
-  const path = [...above, ...isPath(issue.path)];
+  const path = [...above, ...pathOf(issue.path)];
   switch (issue.code) {
     case 'unrecognized_keys':
       return issue.keys.map((key) => unknownKey(path, key, knownAt(path)));
@@ -86,11 +86,13 @@ export function findingsOf(issue: Issue, above: Path, knownAt: (path: Path) => r
     case 'invalid_element':
       return [{ path, message: issue.issues.at(0)?.message ?? issue.message }];
     case 'invalid_type':
-      return [{ path, message: issue.input === undefined ? missing(issue.message) : issue.message }];
+      return [{ path, message: issue.input === undefined ? missing(inOurWords(issue)) : inOurWords(issue) }];
     default:
-      return [{ path, message: issue.message }];
+      return [{ path, message: inOurWords(issue) }];
   }
 }
+
+const inOurWords = (issue: Issue): string => issue.message.replace(/^Invalid input: /, '');
 
 function missing(message: string): string {
   return message.startsWith('expected ') ? `is missing; ${message}` : message;

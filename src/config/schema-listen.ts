@@ -25,19 +25,25 @@ const proxyListener = z.strictObject(
   { error: "expected an address such as '127.0.0.1:8080', or { at: ADDRESS, … }" },
 );
 
+const adminDoor = z.union([z.literal('off').transform(() => null), address()], {
+  error: "expected an address and port such as '127.0.0.1:8081', or 'off'",
+});
+
 const atOnly = proxyAddress.transform((at): z.output<typeof proxyListener> => ({ at }));
-const proxyEntry = z.union([atOnly, proxyListener]);
+const proxyListeners = oneOrMany(z.union([atOnly, proxyListener])).refine((list) => list.length > 0, {
+  error: 'needs at least one listener',
+});
 
 /** `listen` */
 export const listenSchema = withHelp(
   z
     .strictObject({
-      proxy: withHelp(oneOrMany(proxyEntry), {
+      proxy: withHelp(proxyListeners, {
         help:
           'Where crawlers connect: an address, or a list of addresses or of { at, client, route, session, mode, ttl, pool, country, city, asn, tags, retries, timeout, detect }, ' +
           'each presetting what its requests leave out. An address other than loopback needs clients.',
       }).prefault('127.0.0.1:8080'),
-      admin: withHelp(z.union([z.literal('off').transform(() => null), address()]), {
+      admin: withHelp(adminDoor, {
         help: "Where /metrics, /healthz and /readyz are; 'off' for nowhere. It asks for no login yet: keep it on loopback or behind a firewall.",
       }).prefault('127.0.0.1:8081'),
       admin_hosts: withHelp(oneOrMany(hostMatch()), {

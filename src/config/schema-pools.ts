@@ -1,6 +1,6 @@
 /** Settings of the ways out: pools and their upstreams. */
 import { z } from 'zod';
-import { count, flag, name, oneOf, oneOrMany, secretRef, text, withHelp } from './fields.js';
+import { count, flag, name, oneOf, oneOrMany, quantity, secretRef, text, withHelp } from './fields.js';
 
 const tls = z.strictObject(
   {
@@ -28,16 +28,10 @@ const upstream = z
           'A URL with a password in it is better given as env:NAME or file:path.',
         example: 'http://10.0.0.9:3128',
       }).optional(),
-      weight: withHelp(
-        z
-          .number({ error: 'expected a number above 0' })
-          .gt(0, { error: 'expected a number above 0' })
-          .max(1e6),
-        {
-          help: 'Share in weighted_random, relative to the others. Default 1.',
-          example: 1,
-        },
-      ).optional(),
+      weight: withHelp(quantity('expected a number from 0.001 to 1000000', { least: 0.001, most: 1e6 }), {
+        help: 'Share in weighted_random, relative to the others. Default 1.',
+        example: 1,
+      }).optional(),
       tags: withHelp(oneOrMany(name()), {
         help: 'Words that requests can ask for.',
         example: ['fast'],

@@ -7,6 +7,7 @@ import {
   oneOf,
   oneOrMany,
   positiveDuration,
+  quantity,
   share,
   size,
   text,
@@ -108,12 +109,9 @@ export const retrySchema = withHelp(
       transport_ratio: withHelp(share(), {
         help: 'Retries after faults of upstreams, as a share of requests, so that an outage is not amplified.',
       }).prefault(0.2),
-      transport_floor: withHelp(
-        z.number({ error: 'expected a number' }).min(0, { error: 'expected a number from 0' }).max(1e6),
-        {
-          help: 'So many such retries per second are allowed in any case.',
-        },
-      ).prefault(10),
+      transport_floor: withHelp(quantity('expected a number from 0 to 1000000', { least: 0, most: 1e6 }), {
+        help: 'So many such retries per second are allowed in any case.',
+      }).prefault(10),
     })
     .prefault({}),
   { help: 'When a request is tried again.' },

@@ -44,6 +44,7 @@ class FileSink implements LogSink {
   private isTorn = false;
   private isClosed = false;
   private whenIdle: (() => void) | null = null;
+  private isOver = false;
   private readonly atExit = (): void => this.writeAtExit();
 
   constructor(
@@ -85,17 +86,26 @@ class FileSink implements LogSink {
     if (this.isClosed) return;
     this.isClosed = true;
     await new Promise<void>((resolve) => {
-      const limit = this.clock.after(closeWithinMs, resolve);
+      const limit = this.clock.after(closeWithinMs, () => {
+        this.giveUp();
+        resolve();
+      });
       this.whenIdle = () => {
         limit.cancel();
         resolve();
       };
       if (this.inFlight === null) this.flush();
     });
-    this.whenIdle = null;
     this.timer?.cancel();
     process.off('exit', this.atExit);
     if (this.file !== null) close(this.fd, () => undefined);
+  }
+
+  /** What could not be written until now is lost. */
+  private giveUp(): void {
+    this.isOver = true;
+    this.lost += countLines(this.inFlight ?? Buffer.alloc(0)) + countLines(Buffer.from(this.buffer));
+    this.buffer = '';
   }
 
   private onTimer(): void {
@@ -115,11 +125,13 @@ class FileSink implements LogSink {
   }
 
   private send(bytes: Buffer): void {
+    if (this.isOver) return;
     this.inFlight = bytes;
     write(this.fd, bytes, 0, bytes.length, null, (error, written) => this.sent(bytes, error, written));
   }
 
   private sent(bytes: Buffer, error: NodeJS.ErrnoException | null, written: number): void {
+    if (this.isOver) return;
     if (error !== null) {
       this.failed(bytes, error);
       return;
@@ -136,7 +148,7 @@ class FileSink implements LogSink {
   }
 
   private failed(bytes: Buffer, error: NodeJS.ErrnoException): void {
-    if (codeOf(error) === 'EAGAIN' && this.whenIdle === null) {
+    if (codeOf(error) === 'EAGAIN') {
       this.clock.after(busyMs, () => this.send(bytes));
       return;
     }
@@ -162,11 +174,11 @@ class FileSink implements LogSink {
 }
 
 /**
- * Standard output. A pipe becomes non-blocking by touching `process.stdout`; otherwise a reader that has stopped
- * would hold a thread of the pool, and the end of the process, for ever.
+ * Standard output. A pipe or socket becomes non-blocking by touching `process.stdout`; otherwise a reader that has
+ * stopped would hold a thread of the pool, and the end of the process, for ever.
  */
 function standardOutput(): number {
-  if (fstatSync(1).isFIFO()) void process.stdout.writable;
+  if (!fstatSync(1).isFile()) void process.stdout.writable;
   return 1;
 }
 
