@@ -187,22 +187,11 @@ function weigh(asked: Asked, input: ControlsInput): Controls {
   };
 }
 
-/** Merged defaults by listener and client; both live as long as a configuration. */
-const merged = new WeakMap<ControlDefaults, WeakMap<ControlDefaults, ControlDefaults>>();
-
 /**
  * The defaults of a listener before those of the client, one by one: a port for one tab is the closer wish.
- * The same two objects give the same object.
+ * Keep what it gives: what it amounts to is remembered by the object.
  */
 export function mergeDefaults(listener: ControlDefaults, client: ControlDefaults): ControlDefaults {
-  let byClient = merged.get(listener);
-  if (byClient === undefined) merged.set(listener, (byClient = new WeakMap()));
-  let defaults = byClient.get(client);
-  if (defaults === undefined) byClient.set(client, (defaults = merge(listener, client)));
-  return defaults;
-}
-
-function merge(listener: ControlDefaults, client: ControlDefaults): ControlDefaults {
   const tags = listener.tags ?? noTags;
   return {
     session: listener.session ?? client.session ?? null,
