@@ -38,7 +38,7 @@ export async function openHttpHop(
   const dialFresh = async (): Promise<HttpConnection | Fault> => {
     const dialled = await dial(upstream, options);
     if (dialled.kind === 'fault') return dialled;
-    opener.emit({ type: 'upstream_connection', what: 'opened' });
+    noteOpened(opener, dialled.wire);
     return new HttpConnection(dialled.wire, {
       wheel: opener.wheel,
       headLimits: opener.headLimits(),
@@ -50,6 +50,11 @@ export async function openHttpHop(
   const connection = kept ?? (await dialFresh());
   if ('kind' in connection) return connection;
   return new HttpChannel(connection, { upstream, options, opener, dialFresh });
+}
+
+function noteOpened(opener: Opener, wire: Wire): void {
+  opener.emit({ type: 'upstream_connection', what: 'opened' });
+  wire.socket.once('close', () => opener.emit({ type: 'upstream_connection', what: 'closed' }));
 }
 
 interface ChannelParts {
@@ -126,7 +131,7 @@ export async function openHttpTunnel(
 ): Promise<TunnelOutcome> {
   const dialled = await dial(upstream, ask);
   if (dialled.kind === 'fault') return dialled;
-  opener.emit({ type: 'upstream_connection', what: 'opened' });
+  noteOpened(opener, dialled.wire);
   dialled.wire.write(connectHead(upstream, ask.target, ask.loopTrail));
   return readConnectAnswer(dialled.wire, ask, opener.headLimits());
 }
