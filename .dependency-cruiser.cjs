@@ -21,7 +21,7 @@ const importTable = {
   exits: { imports: ['core', 'protocol', 'facts', 'upstreams', 'state'] },
   open: { imports: ['core', 'http1', 'protocol'], types: ['upstreams'] },
   vault: { imports: ['core', 'storage'] },
-  access: { imports: ['core', 'protocol', 'facts', 'state', 'storage', 'vault'], types: ['request'] },
+  access: { imports: ['core', 'protocol', 'facts', 'request', 'state', 'storage', 'vault'] },
   telemetry: { imports: ['core'] },
   gateway: {
     imports: ['core', ...pureFolders, 'state', 'exits', 'open', 'vault', 'access', 'telemetry'],

@@ -7,7 +7,13 @@ import type { Client } from '../access/clients.js';
 import { mergeDefaults, readControls, type ControlDefaults } from '../request/controls.js';
 import type { Failure } from '../core/errors.js';
 import type { RequestHead } from '../http1/head.js';
-import { checkTarget, parseAbsoluteForm, parseAuthority, type TargetResult } from '../protocol/target.js';
+import {
+  checkTarget,
+  parseAbsoluteForm,
+  parseAuthority,
+  type Target,
+  type TargetResult,
+} from '../protocol/target.js';
 import type { RequestContext } from '../request/context.js';
 import { matchRoute, type Route } from '../routing/route.js';
 import type { ClientExchange } from './exchange.js';
@@ -57,6 +63,9 @@ export function understand(
 ): Understood {
   const rules = services.rules();
   const { head } = exchange;
+  if (head.fields.count('proxy-authorization') > 1) {
+    return refused({ code: 'bad_request', detail: 'Proxy-Authorization may come once only.' });
+  }
   const auth = rules.clients.authenticate({
     proxyAuthorization: head.fields.get('proxy-authorization'),
     remoteAddress: exchange.origin.remoteAddress,
@@ -72,10 +81,13 @@ export function understand(
   }
   if (auth.kind === 'refused') return auth;
   trace.client = auth.client.name;
-  const located = locate(services, rules, head, auth.client);
-  if (located.kind === 'refused') return located;
-  const { target } = located;
+  const parsed = readTarget(head);
+  if (parsed.kind === 'refused') return parsed;
+  const { target } = parsed;
+  // Noted before it is judged: who asks for what is refused should be found in the log.
   trace.target = target;
+  const forbidden = forbids(services, rules, head, { client: auth.client, target });
+  if (forbidden !== null) return refused(forbidden);
   const read = readControls({
     fields: head.fields,
     sessionHeader: rules.runtime.sessionHeader,
@@ -103,21 +115,23 @@ export function understand(
   };
 }
 
-/** The target, if this client may go there. */
-function locate(
+function readTarget(head: RequestHead): TargetResult {
+  if (head.method === 'TRACE') return refused({ code: 'not_implemented', detail: 'TRACE is not forwarded.' });
+  return head.method === 'CONNECT' ? parseAuthority(head.target) : parseAbsoluteForm(head.target);
+}
+
+/** Why this client may not go there, or null. */
+function forbids(
   services: GatewayServices,
   rules: Rules,
   head: RequestHead,
-  client: Client,
-): Exclude<TargetResult, { kind: 'refused' }> | Refused {
-  if (head.method === 'TRACE') return refused({ code: 'not_implemented', detail: 'TRACE is not forwarded.' });
-  const parsed = head.method === 'CONNECT' ? parseAuthority(head.target) : parseAbsoluteForm(head.target);
-  if (parsed.kind === 'refused') return parsed;
-  const failure =
+  ask: { readonly client: Client; readonly target: Target },
+): Failure | null {
+  return (
     loopFailure(services, head) ??
-    checkTarget(parsed.target, rules.targets, services.own) ??
-    checkClientTarget(client, parsed.target);
-  return failure === null ? parsed : refused(failure);
+    checkTarget(ask.target, rules.targets, services.own) ??
+    checkClientTarget(ask.client, ask.target)
+  );
 }
 
 /** Merged once per listener and client. */
