@@ -14,12 +14,17 @@ export class Peer {
   hasEnded = false;
   isClosed = false;
   wasReset = false;
+  /** Set it to go on writing after the other side's FIN; otherwise that is answered with ours. */
+  keepsHalfOpen = false;
   private pieces: Buffer[] = [];
   private taken = 0;
 
   constructor(readonly socket: net.Socket) {
     socket.on('data', (chunk: Buffer) => this.pieces.push(chunk));
-    socket.on('end', () => (this.hasEnded = true));
+    socket.on('end', () => {
+      this.hasEnded = true;
+      if (!this.keepsHalfOpen) socket.end();
+    });
     socket.on('error', (error: NodeJS.ErrnoException) => (this.wasReset ||= error.code === 'ECONNRESET'));
     socket.on('close', () => (this.isClosed = true));
   }
@@ -107,8 +112,6 @@ export class Peer {
     const already = this.rest;
     if (already !== '') this.write(already);
     this.socket.on('data', (chunk: Buffer) => this.write(chunk));
-    if (this.hasEnded) this.socket.end();
-    else this.socket.on('end', () => this.socket.end());
   }
 
   /** Sends FIN and goes on reading. */
