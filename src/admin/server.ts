@@ -2,9 +2,10 @@
  * The admin listener: metrics and health now, more with later versions. Apart from the data plane in everything:
  * its own server, its own timeouts, its own table of routes.
  */
-import { createServer } from 'node:http';
+import { STATUS_CODES, createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import fastify from 'fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { misdirection } from './host-check.js';
@@ -32,16 +33,41 @@ const titles: Readonly<Record<number, string>> = {
   400: 'The request is malformed.',
   404: 'There is no such page.',
   405: 'This page can not be asked for in that way.',
+  408: 'The request did not arrive in time.',
   413: 'The request is too large.',
   415: 'The request is of a type that is not understood.',
+  431: 'The head of the request is too large.',
   421: 'The request was meant for somebody else.',
   500: 'The admin server failed.',
 };
+
+const malformedStatus = new Map([
+  ['HPE_HEADER_OVERFLOW', 431],
+  ['ERR_HTTP_REQUEST_TIMEOUT', 408],
+]);
 
 function sendProblem(reply: FastifyReply, status: number, detail: string): FastifyReply {
   const title = titles[status] ?? 'The request failed.';
   const body = JSON.stringify({ type: 'about:blank', title, status, detail });
   return reply.code(status).type('application/problem+json').send(body);
+}
+
+/** Answers what Node's parser refuses, in the same form as everything else. */
+function refuseMalformed(error: Error & { code?: string }, socket: Duplex): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const status = malformedStatus.get(error.code ?? '') ?? 400;
+  const title = titles[status] ?? 'The request is malformed.';
+  const body = JSON.stringify({
+    type: 'about:blank',
+    title,
+    status,
+    detail: 'The request could not be read.',
+  });
+  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nContent-Type: application/problem+json`;
+  socket.end(`${head}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`);
 }
 
 function hostFields(rawHeaders: readonly string[]): string[] {
@@ -82,8 +108,7 @@ function buildServer(parts: AdminParts): FastifyInstance {
     logger: false,
     bodyLimit: mostBodyBytes,
     forceCloseConnections: true,
-    // Absolute-form and odd targets must reach the guard as they came.
-    routerOptions: { maxParamLength: 100 },
+    clientErrorHandler: refuseMalformed,
     serverFactory: boundedServer,
   });
   const names = new Set((parts.hosts ?? []).map((host) => host.toLowerCase()));
