@@ -66,6 +66,7 @@ async function runOne(
     {
       rounds: options.rounds,
       isQuick: options.isQuick,
+      tunnels: options.tunnels,
       directory,
       nodeArgs: options.isProfile ? profileArguments(profiles) : [],
       onProgress: showProgress,

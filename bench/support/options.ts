@@ -7,6 +7,8 @@ export interface Options {
   scenarios: string[];
   isQuick: boolean;
   rounds: number;
+  /** How many tunnels the scenario idle opens. */
+  tunnels: number;
   /** Undefined: all. */
   peers: string[] | undefined;
   jsonFile: string | undefined;
@@ -18,6 +20,7 @@ export interface Options {
 export const USAGE = `npm run bench -- [scenario …] [flags]
 
   --rounds N        rounds per scenario, medians are reported (default 5; 1 when quick or profiling)
+  --tunnels N       tunnels of the scenario idle (default 9500; 1000 when quick)
   --peers a,b       only these gateways
   --quick           short runs, to see that everything works
   --json FILE       where the figures go (default bench/out/latest.json; scenarios not run are kept)
@@ -34,6 +37,7 @@ export function readOptions(args: string[]): Options {
     options: {
       quick: { type: 'boolean', default: false },
       rounds: { type: 'string' },
+      tunnels: { type: 'string' },
       peers: { type: 'string' },
       json: { type: 'string' },
       'write-readme': { type: 'boolean', default: false },
@@ -41,17 +45,23 @@ export function readOptions(args: string[]): Options {
       help: { type: 'boolean', default: false },
     },
   });
-  const rounds = Number(values.rounds ?? (values.quick || values.profile ? 1 : 5));
-  if (!Number.isInteger(rounds) || rounds < 1)
-    throw new Error(`--rounds ${values.rounds ?? ''} is not a number from 1`);
+  const roundsByDefault = values.quick || values.profile ? 1 : 5;
   return {
     scenarios: positionals,
     isQuick: values.quick,
-    rounds,
+    rounds: countOf('rounds', values.rounds, roundsByDefault),
+    tunnels: countOf('tunnels', values.tunnels, values.quick ? 1000 : 9500),
     peers: values.peers?.split(',') ?? (values.profile ? ['turnpike'] : undefined),
     jsonFile: values.json,
     writesReadme: values['write-readme'],
     isProfile: values.profile,
     isHelp: values.help,
   };
+}
+
+function countOf(flag: string, text: string | undefined, otherwise: number): number {
+  const count = Number(text ?? otherwise);
+  if (!Number.isInteger(count) || count < 1)
+    throw new Error(`--${flag} ${text ?? ''} is not a number from 1`);
+  return count;
 }

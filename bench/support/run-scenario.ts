@@ -10,6 +10,7 @@ import type { Figures, Pace, Scenario } from './scenario.js';
 export interface RunSettings {
   rounds: number;
   isQuick: boolean;
+  tunnels: number;
   directory: string;
   /** Extra arguments for `node` of script peers and turnpike. */
   nodeArgs: string[];
@@ -54,7 +55,7 @@ export async function runScenario(
         await attempt(outcome, async () => {
           const gateway = running.get(peer) ?? (await peer.start(context));
           running.set(peer, gateway);
-          await measure(scenario, gateway, { outcome, pace: paceOf(round, settings.isQuick) });
+          await measure(scenario, gateway, { outcome, pace: paceOf(round, settings) });
         });
         if (scenario.needsFreshPeers === true) await forget(running, peer);
       }
@@ -67,13 +68,11 @@ export async function runScenario(
 }
 
 /** The first round compiles the peers' code, so it warms up for longer. */
-function paceOf(round: number, isQuick: boolean): Pace {
-  if (isQuick) return { timing: { warmupMs: 1000, warmupUnits: 1000, measureMs: 1500 }, isQuick };
+function paceOf(round: number, { isQuick, tunnels }: RunSettings): Pace {
+  if (isQuick) return { timing: { warmupMs: 1000, warmupUnits: 1000, measureMs: 1500 }, tunnels };
   const isFirst = round === 0;
-  return {
-    timing: { warmupMs: isFirst ? 3000 : 1000, warmupUnits: isFirst ? 5000 : 0, measureMs: 3000 },
-    isQuick,
-  };
+  const timing = { warmupMs: isFirst ? 3000 : 1000, warmupUnits: isFirst ? 10_000 : 0, measureMs: 3000 };
+  return { timing, tunnels };
 }
 
 async function measure(

@@ -14,10 +14,10 @@ export interface Column {
 /** See support/job.ts. */
 export type Timing = Pick<TimedJob, 'warmupMs' | 'warmupUnits' | 'measureMs'>;
 
-/** How long the runs of a scenario are. */
+/** How long the runs of a scenario are, and how many tunnels an untimed one opens. */
 export interface Pace {
   timing: Timing;
-  isQuick: boolean;
+  tunnels: number;
 }
 
 /** Gives the median of a figure of a peer in this run, undefined when it was not measured. */
