@@ -101,6 +101,13 @@ describe('requests that are taken', () => {
     expect(second.rest).toHaveLength(0);
   });
 
+  it('counts empty lines for each request anew', () => {
+    const reader = new RequestHeadReader(limits);
+    for (let i = 0; i < 5; i++) {
+      expect(reader.push(bytesOf(`\r\n\r\n${head('GET / HTTP/1.1', 'Host: a')}`)).kind).toBe('head');
+    }
+  });
+
   it('takes a head of exactly the limits', () => {
     const text = head('GET / HTTP/1.1', 'Host: a', 'B: c');
     const exact = { headBytes: text.length, fieldCount: 2 };
@@ -204,6 +211,11 @@ describe('requests that are refused at once', () => {
     expect(requestOf(text)).toEqual({ kind: 'fault', fault: 'unsupported_version' });
     expect(readRequest(byteByByte(bytesOf(text)))).toEqual({ kind: 'fault', fault: 'unsupported_version' });
   });
+});
+
+it('refuses an endless method in a whole head too', () => {
+  expect(requestOf(head(`${'A'.repeat(64)} / HTTP/1.1`, 'Host: a')).kind).toBe('head');
+  expect(requestOf(head(`${'A'.repeat(65)} / HTTP/1.1`, 'Host: a')).fault).toBe('malformed');
 });
 
 describe('limits (H36, H37)', () => {
