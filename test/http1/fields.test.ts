@@ -72,6 +72,13 @@ describe('Fields', () => {
     }
   });
 
+  it('takes over another list, repeated names too', () => {
+    const fields = Fields.of(['A', '0']);
+    fields.appendAll(sample());
+    expect(fields.pairs()).toEqual([['A', '0'], ...sample().pairs()]);
+    expect(fields.all('a')).toEqual(['0', '1', '3']);
+  });
+
   it('is written line by line', () => {
     expect(sample().toWire()).toBe('A: 1\r\nb: 2\r\na: 3\r\nC: 4\r\n');
   });
