@@ -1,6 +1,9 @@
 /**
  * How much of each pool is set aside, so that automatic bans never empty one: at most a share of its exits,
  * always at least one. An exit that is half-open still counts, until its trial has brought it back.
+ *
+ * A ban for a site asks how many are out altogether and for that site. Going out altogether asks only the former:
+ * a dead exit would else stay in use everywhere because one site bans half of the pool.
  */
 import type { Pool } from '../upstreams/pool.js';
 
@@ -15,19 +18,16 @@ interface PoolCount {
 
 /** Counts per pool. The ledger says who is in which pool, and tells of every change. */
 export class EjectionQuota {
-  #pools: PoolCount[] = [];
-  /** Pools of a slot: most exits are in one pool, so the list holds a number and only the odd one an array. */
+  /** Pools of a slot. Exits of one pool only share one array. */
   #poolsOf: (readonly PoolCount[] | undefined)[] = [];
 
   /** Takes over which exits are in which pool; all counts begin at 0. */
   apply(pools: Iterable<Pool>, maxShare: number): void {
-    this.#pools = [];
     this.#poolsOf = [];
     for (const pool of pools) {
       const max = Math.max(1, Math.floor(pool.slots.length * maxShare));
       const count: PoolCount = { name: pool.name, max, out: 0, bySite: new Map() };
       const alone = [count];
-      this.#pools.push(count);
       for (const slot of pool.slots) {
         const before = this.#poolsOf[slot];
         this.#poolsOf[slot] = before === undefined ? alone : [...before, count];
@@ -60,10 +60,5 @@ export class EjectionQuota {
       if (count > 0) pool.bySite.set(site, count);
       else pool.bySite.delete(site);
     }
-  }
-
-  /** Exits set aside per pool, for admin and tests. */
-  counts(): { pool: string; max: number; out: number }[] {
-    return this.#pools.map(({ name, max, out }) => ({ pool: name, max, out }));
   }
 }

@@ -31,11 +31,6 @@ export interface RetryFacts {
   readonly status: number | null;
   /** Status of the last suspect answer through another exit; null where there was none. */
   readonly previousSuspectStatus: number | null;
-  /**
-   * Whether another exit could serve now (`canChoose`); true when not said. Without one, the answer at hand is
-   * delivered and not thrown away for a `no_upstream`.
-   */
-  readonly isElsewhereFree?: boolean;
 }
 
 /** Which budget a retry is charged to. */
@@ -62,7 +57,7 @@ const retrySame: RetryDecision = { kind: 'retry', where: 'same', budget: 'transp
 const retryElsewhere: RetryDecision = { kind: 'retry', where: 'elsewhere', budget: 'transport' };
 const retryBlocked: RetryDecision = { kind: 'retry', where: 'elsewhere', budget: 'block' };
 
-/** Decides what follows an attempt. */
+/** Decides what follows an attempt. A retry is a wish: where no exit is free for it, {@link endWith} says what to do. */
 export function decideRetry(facts: RetryFacts): RetryDecision {
   const { verdict } = facts;
   if (verdict.name === 'ok') return deliver;
@@ -73,7 +68,6 @@ export function decideRetry(facts: RetryFacts): RetryDecision {
   const budget = budgetOf(verdict);
   const isAllowed =
     where !== null &&
-    (where === 'same' || facts.isElsewhereFree !== false) &&
     !facts.committed &&
     facts.attemptsMade <= facts.retriesAllowed &&
     facts.remainingMs >= MIN_REMAINING_MS &&

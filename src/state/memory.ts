@@ -20,7 +20,7 @@ export class MemoryPins implements Pins {
   readonly #entries = new Map<string, Entry>();
   /** Both iterators live on: a new one would step over the holes of all that was dropped before. */
   #sweep: MapIterator<[string, Entry]>;
-  #oldest: MapIterator<string>;
+  readonly #oldest: MapIterator<string>;
 
   /** @param maxEntries most sessions that are remembered at once */
   constructor(clock: Clock, maxEntries: number = DEFAULT_MAX_ENTRIES) {
@@ -78,13 +78,9 @@ export class MemoryPins implements Pins {
     return pin;
   }
 
-  /** All that stood before the iterator was dropped or moved to the young end, so the next one is the oldest. */
+  /** All that stood before the iterator was dropped or moved to the young end, so what comes next is the oldest. */
   #dropOldest(): void {
-    let oldest = this.#oldest.next();
-    if (oldest.done === true) {
-      this.#oldest = this.#entries.keys();
-      oldest = this.#oldest.next();
-    }
+    const oldest = this.#oldest.next();
     if (oldest.done !== true) this.#entries.delete(oldest.value);
   }
 

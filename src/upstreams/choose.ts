@@ -52,16 +52,6 @@ const SLOT_WAIT_MS = 1000;
 /** How many exits are looked at to say why none was found and when one will be back. */
 const LOOK_AT = 256;
 
-/** Whether {@link choose} would find an exit, without a turn of any cursor. */
-export function canChoose(ask: Ask): boolean {
-  const list = shortestList(ask.pool, ask.filter);
-  if (list === null) return false;
-  const eligible = new Eligible(ask, list);
-  const named = ask.filter.upstream;
-  if (named !== null) return eligible.isEligible(ask.pool.indexById.get(named) ?? -1);
-  return list.members.some((index) => eligible.isEligible(index));
-}
-
 /** Lazily: which exits of the pool may serve this request. */
 class Eligible implements Candidates {
   readonly slots: Uint32Array;

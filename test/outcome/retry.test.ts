@@ -4,6 +4,8 @@ import type { Verdict } from '../../src/outcome/classify.js';
 import {
   MIN_REMAINING_MS,
   decideRetry,
+  endWith,
+  isSafe,
   judgeSuspects,
   type RetryDecision,
   type RetryFacts,
@@ -56,7 +58,7 @@ describe('decideRetry: what is tried again', () => {
     ['a malformed answer', verdictOf(fault('target_malformed')), 'elsewhere'],
     ['B20 a target name that does not exist', verdictOf(fault('target_dns')), 'fail'],
     ['X06 no sockets left', verdictOf(fault('local')), 'fail'],
-    ['a loop', verdictOf(fault('loop')), 'fail'],
+    ['Z01 an upstream that leads back here', verdictOf(fault('loop')), 'elsewhere'],
     ['R09 the deadline', verdictOf(fault('deadline')), 'fail'],
     ['a client that left', verdictOf(fault('client_gone')), 'fail'],
   ])('G7 %s', (_what, verdict, expected) => {
@@ -84,11 +86,10 @@ describe('decideRetry: when it stops', () => {
     expect(decide(blocked, { retriesAllowed, attemptsMade })).toEqual({ kind: 'deliver', isPageOwn: false });
   });
 
-  it('B15 the last answer is delivered when no other exit is left', () => {
-    expect(word(throttled, { isElsewhereFree: false, retriesAllowed: 10 })).toBe('deliver');
-    expect(word(dead, { isElsewhereFree: false })).toBe('fail');
-    expect(word(throttled, { isElsewhereFree: true })).toBe('elsewhere');
-    expect(word(dead, { isElsewhereFree: false, session: { mode: 'soft' } })).toBe('same');
+  it('B15 the last answer is delivered when no other exit is left, a fault is told', () => {
+    expect(endWith(throttled)).toEqual({ kind: 'deliver', isPageOwn: false });
+    expect(endWith(dead)).toEqual({ kind: 'fail', failure: dead.failure });
+    expect(endWith(verdictOf(fault('client_gone')))).toMatchObject({ kind: 'fail' });
   });
 
   it('R06 nothing is tried again once a byte went to the client', () => {
@@ -105,6 +106,7 @@ describe('decideRetry: when it stops', () => {
 
 describe('decideRetry: what may be repeated', () => {
   it.each(['GET', 'HEAD', 'OPTIONS'])('%s may', (method) => {
+    expect(isSafe(method)).toBe(true);
     expect(word(dead, { method })).toBe('elsewhere');
     expect(word(dead, { method, bodyReplayable: false })).toBe('fail');
   });
@@ -188,7 +190,6 @@ describe('decideRetry: properties', () => {
     transportBudget: fc.boolean(),
     session: fc.constantFrom(null, { mode: 'soft' } as const, { mode: 'hard' } as const),
     triedSameExit: fc.boolean(),
-    isElsewhereFree: fc.boolean(),
   });
 
   it('R01 R06 R09 a retry never breaks a bound', () => {

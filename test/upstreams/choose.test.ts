@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { canChoose, choose, type Ask, type Choice } from '../../src/upstreams/choose.js';
+import { choose, type Ask, type Choice } from '../../src/upstreams/choose.js';
 import { ScriptedView, anyExit, askOf, idAt, poolFrom, poolOf, upstreamAt } from './pools.js';
 
 function reasonOf(choice: Choice): [string, number | null] | number {
@@ -103,7 +103,6 @@ describe('choose: filters', () => {
   ])('%j matches no exit: nothing to wait for', (wish) => {
     const ask = askOf(pool, new ScriptedView(), { filter: { ...anyExit, ...wish } });
     expect(reasonOf(choose(ask))).toEqual(['no exit matches the filter', null]);
-    expect(canChoose(ask)).toBe(false);
   });
 });
 
@@ -113,7 +112,6 @@ describe('choose: nothing to be had', () => {
   it('N12 an empty pool is never a direct connection', () => {
     const ask = askOf(poolOf(0), new ScriptedView());
     expect(reasonOf(choose(ask))).toEqual(['empty pool', null]);
-    expect(canChoose(ask)).toBe(false);
   });
 
   it('B02 all set aside: says when the first is back', () => {
@@ -144,7 +142,6 @@ describe('choose: nothing to be had', () => {
     const avoid = new Set(pool.upstreams.map(({ id }) => id));
     const ask = askOf(pool, new ScriptedView(), { avoid });
     expect(reasonOf(choose(ask))).toEqual(['every matching exit was tried', null]);
-    expect(canChoose(ask)).toBe(false);
   });
 
   it('some tried, the others out', () => {
@@ -162,20 +159,5 @@ describe('choose: nothing to be had', () => {
     view.asked = 0;
     expect(reasonOf(choose(askOf(big, view)))).toEqual(['all exits are set aside', 4000]);
     expect(view.asked).toBeLessThan(20_000 + 300);
-  });
-});
-
-describe('canChoose', () => {
-  it('is true as long as choose would find one, and takes no turn', () => {
-    const pool = poolOf(3);
-    const view = new ScriptedView();
-    const ask = askOf(pool, view, { avoid: new Set([idAt(pool, 0)]) });
-    expect([canChoose(ask), canChoose(ask), reasonOf(choose(ask))]).toEqual([true, true, 1]);
-    const named = { ...ask, filter: { ...anyExit, upstream: idAt(pool, 0) } };
-    expect([canChoose(named), canChoose({ ...named, avoid: new Set<string>() })]).toEqual([false, true]);
-    expect(canChoose({ ...named, filter: { ...anyExit, upstream: 'u-unknown' } })).toBe(false);
-    view.out.set(1, 5000);
-    view.out.set(2, 5000);
-    expect(canChoose(ask)).toBe(false);
   });
 });
