@@ -23,6 +23,7 @@ import { ReplayBudget } from './gateway/replay-body.js';
 import type { GatewayServices, Rules } from './gateway/services.js';
 import { IdleConnections } from './open/idle-connections.js';
 import { TransportBudget } from './outcome/budget.js';
+import { isOwnDoor, type Door } from './protocol/own-door.js';
 import { parseAllowEntry, type OwnAddresses } from './protocol/target.js';
 import { MemoryPins } from './state/memory.js';
 import { createEmit, type Subscriber } from './telemetry/hub.js';
@@ -68,6 +69,7 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
   const emit = createEmit(subscribers);
   const own = {
     ports: new Set<number>(),
+    doors: [] as Door[],
     addresses: ownAddresses(),
     names: new Set([os.hostname().toLowerCase()]),
   };
@@ -137,7 +139,7 @@ interface Basics {
   readonly clock: Clock;
   readonly random: Random;
   readonly emit: Emit;
-  readonly own: OwnAddresses;
+  readonly own: OwnAddresses & { readonly doors: readonly Door[] };
 }
 
 async function buildServices(config: Config, basics: Basics): Promise<GatewayServices> {
@@ -173,7 +175,10 @@ async function buildServices(config: Config, basics: Basics): Promise<GatewaySer
     rules: () => rules,
     pins: new MemoryPins(clock),
     rateLimits: new RateLimits(),
-    opener: { wheel, idle, headLimits: limits, emit },
+    opener: {
+      ...{ wheel, idle, headLimits: limits, emit },
+      isOwn: ({ host, port }) => isOwnDoor(host, port, own.doors, own),
+    },
     transportBudget: new TransportBudget(values.retry.transportRatio, values.retry.transportFloorPerS),
     replayBudget: new ReplayBudget(() => limits().replayTotalBytes),
     relays: new Set(),
@@ -182,7 +187,7 @@ async function buildServices(config: Config, basics: Basics): Promise<GatewaySer
 
 async function listenAll(
   config: Config,
-  parts: { listeners: readonly Listener[]; admin: AdminServer; own: OwnAddresses & { ports: Set<number> } },
+  parts: { listeners: readonly Listener[]; admin: AdminServer; own: { ports: Set<number>; doors: Door[] } },
 ): Promise<Started> {
   const proxy: ListenAt[] = [];
   for (const [index, listener] of parts.listeners.entries()) {
@@ -190,10 +195,14 @@ async function listenAll(
     if (at === undefined) continue;
     const got = await listener.listen(at);
     parts.own.ports.add(got.port);
+    parts.own.doors.push(got);
     proxy.push(got);
   }
   const admin = config.admin === null ? null : await parts.admin.listen(config.admin.host, config.admin.port);
-  if (admin !== null) parts.own.ports.add(admin.port);
+  if (admin !== null) {
+    parts.own.ports.add(admin.port);
+    parts.own.doors.push(admin);
+  }
   return { proxy, admin };
 }
 

@@ -14,7 +14,7 @@ import type { Wire } from './wire.js';
 /** How much of a refusal's body is kept, for finding out who refused. */
 const REFUSAL_PREFIX_BYTES = 4096;
 
-/** Names the gateways that a request has passed; only gateways of our kind ever see it. */
+/** Names the gateways that a request has passed. On plain requests it goes only to gateways of our kind. */
 const LOOP_FIELD = 'X-Turnpike-Loop';
 
 const basicByLogin = new WeakMap<UpstreamLogin, string>();
@@ -114,13 +114,13 @@ function ownFields(request: HopRequest, upstream: Upstream): Fields {
     fields.append('Connection', 'Upgrade');
     fields.append('Upgrade', request.upgrade);
   }
-  appendOurs(fields, upstream, request.loopTrail);
+  appendLogin(fields, upstream);
+  if (upstream.turnpike) fields.append(LOOP_FIELD, request.loopTrail);
   return fields;
 }
 
-function appendOurs(fields: Fields, upstream: Upstream, loopTrail: string): void {
+function appendLogin(fields: Fields, upstream: Upstream): void {
   if (upstream.login !== null) fields.append('Proxy-Authorization', basicOf(upstream.login));
-  if (upstream.turnpike) fields.append(LOOP_FIELD, loopTrail);
 }
 
 /** A tunnel by CONNECT. Any 2xx opens it; its framing fields are ignored (RFC 9110, section 9.3.6). */
@@ -138,7 +138,9 @@ export async function openHttpTunnel(
 
 function connectHead(upstream: Upstream, target: Target, loopTrail: string): string {
   const fields = Fields.of(['Host', target.hostPort]);
-  appendOurs(fields, upstream, loopTrail);
+  appendLogin(fields, upstream);
+  // A CONNECT ends at the proxies on the way, so no target sees it.
+  fields.append(LOOP_FIELD, loopTrail);
   return serializeRequestHead({ method: 'CONNECT', target: target.hostPort, minor: 1, fields });
 }
 

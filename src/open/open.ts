@@ -21,6 +21,8 @@ export interface Opener {
   readonly idle: IdleConnections;
   readonly headLimits: () => HeadLimits;
   readonly emit: Emit;
+  /** Whether the upstream is this gateway itself. */
+  readonly isOwn: (upstream: Upstream) => boolean;
 }
 
 /** What came of asking for a tunnel. The wire of a tunnel is paused; `rest` came behind the answer. */
@@ -39,6 +41,7 @@ export function openHop(
   upstream: Upstream,
   options: OpenOptions & { readonly idleKey: string; readonly isFresh: boolean },
 ): Promise<UpstreamChannel | Fault> {
+  if (opener.isOwn(upstream)) return Promise.resolve(LOOP);
   switch (upstream.protocol) {
     case 'http':
     case 'https':
@@ -54,6 +57,7 @@ export function openTunnel(
   upstream: Upstream,
   ask: OpenOptions & { readonly target: Target; readonly handshakeMs: number; readonly loopTrail: string },
 ): Promise<TunnelOutcome> {
+  if (opener.isOwn(upstream)) return Promise.resolve(LOOP);
   switch (upstream.protocol) {
     case 'http':
     case 'https':
@@ -62,6 +66,8 @@ export function openTunnel(
       return Promise.resolve(notSpoken(upstream));
   }
 }
+
+const LOOP = openFault('dial', 'loop', 'the upstream is this gateway itself');
 
 function notSpoken(upstream: Upstream): Fault {
   return openFault('dial', 'protocol', `${upstream.protocol} upstreams are not supported in this version`);

@@ -23,6 +23,8 @@ const targetTimeout: Saying = ['target_timeout', null];
 const targetFailed: Saying = ['target_failed', null];
 const refusesTarget: Saying = ['upstream_error', null];
 const upstreamFault: Saying = ['upstream_error', 'error'];
+/** Whoever it leads back to: it goes nowhere. */
+const leadsBack: Saying = ['loop_detected', 'error'];
 const upstreamAuth: Saying = ['upstream_auth', 'auth'];
 
 /** `X-Squid-Error: ERR_DNS_FAIL 0` (Squid's errorpage names). */
@@ -91,7 +93,7 @@ const proxyStatusErrors: Readonly<Record<string, Saying>> = {
   http_request_denied: refusesTarget,
   http_request_error: refusesTarget,
   connection_limit_reached: refusesTarget,
-  proxy_loop_detected: refusesTarget,
+  proxy_loop_detected: leadsBack,
   proxy_configuration_error: upstreamFault,
   proxy_internal_error: upstreamFault,
   proxy_internal_response: upstreamFault,

@@ -17,7 +17,7 @@ describe('classify: faults on the way', () => {
     ['closed', 'upstream_failed', 'upstream_closed', 'closed'],
     ['reset', 'upstream_failed', 'upstream_closed', 'reset'],
     ['protocol', 'upstream_failed', 'upstream_protocol', 'protocol'],
-    ['loop', 'local_fault', 'loop_detected', null],
+    ['loop', 'upstream_failed', 'loop_detected', 'refused'],
     ['local', 'local_fault', 'local_resources', null],
     ['deadline', 'unclear', 'exchange_timeout', null],
     ['client_gone', 'client_gone', undefined, null],
