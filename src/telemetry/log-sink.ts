@@ -6,12 +6,14 @@
  */
 import { close, fstatSync, openSync, write, writeSync } from 'node:fs';
 import type { Clock, Timer } from '../core/clock.js';
+import { LineBuffer } from './line-buffer.js';
 
 const flushBytes = 16 * 1024;
 const flushMs = 500;
 const busyMs = 50;
 const mostBufferedBytes = 4 * 1024 * 1024;
 const closeWithinMs = 2000;
+const LINE_FEED = Buffer.from('\n');
 
 /** Takes whole lines. */
 export interface LogSink {
@@ -36,7 +38,7 @@ const codeOf = (error: unknown): string =>
 
 class FileSink implements LogSink {
   private fd: number;
-  private buffer = '';
+  private readonly lines = new LineBuffer(mostBufferedBytes);
   private inFlight: Buffer | null = null;
   private timer: Timer | null = null;
   private lost = 0;
@@ -56,13 +58,12 @@ class FileSink implements LogSink {
   }
 
   write(line: string): void {
-    if (this.isClosed || this.buffer.length + line.length > mostBufferedBytes) {
+    if (this.isClosed || !this.lines.add(line)) {
       this.lost += 1;
       return;
     }
-    this.buffer += line;
     if (this.inFlight !== null) return;
-    if (this.buffer.length >= flushBytes && this.timer === null) this.flush();
+    if (this.lines.bytes >= flushBytes && this.timer === null) this.flush();
     else this.timer ??= this.clock.after(flushMs, () => this.onTimer());
   }
 
@@ -104,8 +105,7 @@ class FileSink implements LogSink {
   /** What could not be written until now is lost. */
   private giveUp(): void {
     this.isOver = true;
-    this.lost += countLines(this.inFlight ?? Buffer.alloc(0)) + countLines(Buffer.from(this.buffer));
-    this.buffer = '';
+    this.lost += countLines(this.inFlight ?? Buffer.alloc(0)) + countLines(this.lines.take());
   }
 
   private onTimer(): void {
@@ -115,13 +115,12 @@ class FileSink implements LogSink {
 
   private flush(): void {
     if (this.inFlight !== null) return;
-    if (this.buffer === '') {
+    if (this.lines.bytes === 0) {
       this.whenIdle?.();
       return;
     }
-    const bytes = Buffer.from(this.isTorn ? `\n${this.buffer}` : this.buffer);
-    this.buffer = '';
-    this.send(bytes);
+    const bytes = this.lines.take();
+    this.send(this.isTorn ? Buffer.concat([LINE_FEED, bytes]) : bytes);
   }
 
   private send(bytes: Buffer): void {
@@ -143,8 +142,8 @@ class FileSink implements LogSink {
     }
     this.inFlight = null;
     this.isTorn = false;
-    if (this.buffer.length >= flushBytes || this.whenIdle !== null) this.flush();
-    else if (this.buffer !== '') this.timer ??= this.clock.after(flushMs, () => this.onTimer());
+    if (this.lines.bytes >= flushBytes || this.whenIdle !== null) this.flush();
+    else if (this.lines.bytes > 0) this.timer ??= this.clock.after(flushMs, () => this.onTimer());
   }
 
   private failed(bytes: Buffer, error: NodeJS.ErrnoException): void {
@@ -155,17 +154,16 @@ class FileSink implements LogSink {
     this.lost += countLines(bytes);
     this.inFlight = null;
     if (this.whenIdle !== null) {
-      this.lost += countLines(Buffer.from(this.buffer));
-      this.buffer = '';
+      this.lost += countLines(this.lines.take());
       this.whenIdle();
     } else this.timer ??= this.clock.after(flushMs, () => this.onTimer());
   }
 
   /** The process ends without `close`: one try, no waiting. */
   private writeAtExit(): void {
-    if (this.buffer === '' || this.isClosed) return;
+    if (this.lines.bytes === 0 || this.isClosed) return;
     try {
-      let rest = Buffer.from(this.buffer);
+      let rest = this.lines.take();
       while (rest.length > 0) rest = rest.subarray(writeSync(this.fd, rest));
     } catch {
       // Nobody is left to tell.

@@ -7,6 +7,8 @@ import type { MetricName } from './metric-table.js';
 import { readingsText } from './series.js';
 import type { Reading } from './series.js';
 
+export { metricTable } from './metric-table.js';
+
 /** How many exits of a pool are in a state. */
 export interface ExitCount {
   readonly pool: string;
