@@ -18,14 +18,12 @@ export interface ServeParts {
   onSignal(name: 'SIGTERM' | 'SIGINT', heard: () => void): void;
   /** A fault that nobody caught. */
   onFault(heard: (error: unknown) => void): void;
-  exit(code: number): void;
 }
 
 const processParts: ServeParts = {
   buildApp: async (config) => (await import('../app.js')).buildApp(config),
   onSignal: (name, heard) => void process.on(name, heard),
   onFault: (heard) => void process.on('uncaughtException', heard).on('unhandledRejection', heard),
-  exit: (code) => process.exit(code),
 };
 
 /** One line in the form of the log, since the log itself may be what failed. */
@@ -34,21 +32,31 @@ function fatalLine(error: unknown): string {
   return JSON.stringify({ level: 60, time: systemClock.wallMs(), event: 'fatal', error: scrub(shown) });
 }
 
-/** Resolves with the name of the first signal; the second ends the process at once. */
-function firstSignal(parts: ServeParts, output: Output): Promise<string> {
-  return new Promise((resolve) => {
-    let isFirst = true;
-    for (const name of ['SIGTERM', 'SIGINT'] as const) {
-      parts.onSignal(name, () => {
-        if (isFirst) resolve(name);
-        else {
-          output.tell(`turnpike: ${name} again, ending at once`);
-          parts.exit(exitCodes.failed);
-        }
-        isFirst = false;
-      });
-    }
+/** What people and the program's own faults can bring about at any time. */
+interface Interruptions {
+  /** The name of the first signal. */
+  readonly signal: Promise<string>;
+  /** The exit code when there is no waiting for anything else: a second signal, or a fault. */
+  readonly atOnce: Promise<number>;
+}
+
+function interruptions(parts: ServeParts, output: Output): Interruptions {
+  let stopAtOnce: (code: number) => void = () => undefined;
+  const atOnce = new Promise<number>((resolve) => (stopAtOnce = resolve));
+  parts.onFault((error) => {
+    output.tell(fatalLine(error));
+    stopAtOnce(exitCodes.fault);
   });
+  const signal = new Promise<string>((resolve) => {
+    let isFirst = true;
+    const heard = (name: string): void => {
+      if (isFirst) resolve(name);
+      else stopAtOnce(exitCodes.failed);
+      isFirst = false;
+    };
+    for (const name of ['SIGTERM', 'SIGINT'] as const) parts.onSignal(name, () => heard(name));
+  });
+  return { signal, atOnce };
 }
 
 interface Running {
@@ -73,7 +81,25 @@ async function drain(app: App, signal: string, output: Output): Promise<number> 
   return exitCodes.failed;
 }
 
-/** Serves until a signal. Exit code 0 when nothing was cut, 1 when something was, 2 when it could not start. */
+async function live(config: Config, parts: ServeParts, told: Told): Promise<number> {
+  const running = await start(config, parts);
+  if (typeof running === 'string') {
+    told.output.tell(`turnpike: can not start: ${running}`);
+    return exitCodes.notStarted;
+  }
+  told.output.tell(banner(running.started, config, running.app.upstreamCount));
+  return drain(running.app, await told.signal, told.output);
+}
+
+interface Told {
+  readonly output: Output;
+  readonly signal: Promise<string>;
+}
+
+/**
+ * Serves until a signal. Exit code 0 when nothing was cut, 1 when something was or a second signal came,
+ * 2 when it could not start, 70 after a fault that nobody caught.
+ */
 export async function serve(
   values: FlagValues,
   output: Output,
@@ -86,16 +112,6 @@ export async function serve(
   }
   const { config, warnings } = loaded;
   tellWarnings(warnings, config.file, output);
-  parts.onFault((error) => {
-    output.tell(fatalLine(error));
-    parts.exit(exitCodes.fault);
-  });
-  const signal = firstSignal(parts, output);
-  const running = await start(config, parts);
-  if (typeof running === 'string') {
-    output.tell(`turnpike: can not start: ${running}`);
-    return exitCodes.notStarted;
-  }
-  output.tell(banner(running.started, config, running.app.upstreamCount));
-  return drain(running.app, await signal, output);
+  const { signal, atOnce } = interruptions(parts, output);
+  return Promise.race([atOnce, live(config, parts, { output, signal })]);
 }

@@ -57,8 +57,7 @@ function locator(
   return ({ path, message }) => {
     for (let length = path.length; length > 0; length -= 1) {
       const origin = origins.get(formatPath(path.slice(0, length)));
-      if (origin !== undefined)
-        return { path: formatPath(path), message: `${message} (from ${origin})`, line: null };
+      if (origin !== undefined) return { path: formatPath(path), message, line: null, origin };
     }
     return { path: formatPath(path), message, line: lineOf(path) };
   };

@@ -16,6 +16,8 @@ export interface Problem {
   readonly message: string;
   /** Line in the file, from 1; null when the value does not come from the file or is missing. */
   readonly line: number | null;
+  /** The flag or variable that it comes from; not there for what comes from the file. */
+  readonly origin?: string;
 }
 
 /** A problem before its line is known. */
@@ -39,11 +41,12 @@ export function formatPath(path: Path): string {
     .join('');
 }
 
-/** `turnpike.yaml:12: pools.dc.upstreams[2].url: expected …` */
+/** `turnpike.yaml:12: pools.dc.upstreams[2].url: expected …`, or `listen.proxy: expected … (from --listen)` */
 export function formatProblem(problem: Problem, file: string | null): string {
-  const place =
-    problem.line === null ? (file ?? '') : `${file ?? 'line '}${file === null ? '' : ':'}${problem.line}`;
-  return [place, problem.path, problem.message].filter((part) => part !== '').join(': ');
+  const { path, message, line, origin } = problem;
+  if (origin !== undefined) return `${path}: ${message} (from ${origin})`;
+  const place = file === null || line === null ? (file ?? '') : `${file}:${line}`;
+  return [place, path, message].filter((part) => part !== '').join(': ');
 }
 
 type Issue = z.core.$ZodIssue;
