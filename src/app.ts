@@ -86,7 +86,11 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
   let phase: Readiness['phase'] = 'starting';
   const metrics = observe(config, services, listeners, () => log.dropped());
   subscribers.push((event) => metrics.subscribe(event));
-  const admin = createAdminServer({ metrics, readiness: () => ({ phase, state: 'memory' }) });
+  const admin = createAdminServer({
+    metrics,
+    hosts: config.adminHosts,
+    readiness: () => ({ phase, state: 'memory' }),
+  });
   const shutDown = async (): Promise<Stopped> => {
     phase = 'draining';
     const { timeouts } = services.rules().runtime;

@@ -49,11 +49,6 @@ export const errorTable = {
     'The request did not arrive in time.',
     'Send the whole head within timeouts.client_header and keep the body coming.',
   ]),
-  body_too_large: row(413, 'client', false, [
-    'http_request_denied',
-    'The request body is larger than the limit.',
-    'Send less, or raise limits.body.',
-  ]),
   header_too_large: row(431, 'client', false, [
     'http_request_error',
     'The request head is larger than the limit.',
@@ -93,11 +88,6 @@ export const errorTable = {
     'proxy_internal_error',
     'The gateway is out of sockets, ports or memory.',
     'Come back after Retry-After; raise ulimit -n or widen the local port range.',
-  ]),
-  draining: row(503, 'gateway', true, [
-    'proxy_internal_error',
-    'The gateway is shutting down.',
-    'Send the request to another gateway, or come back after Retry-After.',
   ]),
   exchange_timeout: row(504, 'gateway', true, [
     'connection_timeout',

@@ -251,5 +251,5 @@ function bodyFailure(exchange: ClientExchange): Failure | null {
   const fault = exchange.bodyFault;
   if (fault === null || fault.kind === 'gone' || fault.kind === 'closed') return null;
   if (fault.kind === 'timeout') return { code: 'request_timeout', detail: fault.detail };
-  return { code: fault.kind === 'too_large' ? 'body_too_large' : 'bad_request', detail: fault.detail };
+  return { code: fault.kind === 'too_large' ? 'header_too_large' : 'bad_request', detail: fault.detail };
 }

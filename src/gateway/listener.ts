@@ -6,6 +6,7 @@ import net from 'node:net';
 import type { Failure } from '../core/errors.js';
 import { Wire } from '../open/wire.js';
 import { ClientConnection, type ConnectionHost } from './client-connection.js';
+import { ConnectionClaims } from './connection-claims.js';
 import type { ClientExchange, Origin } from './exchange.js';
 import { serveForward } from './forward.js';
 import { refuse } from './respond.js';
@@ -29,6 +30,7 @@ export class Listener implements ConnectionHost {
   private readonly server: net.Server;
   private readonly connections = new Set<ClientConnection>();
   private readonly perAddress = new Map<string, number>();
+  private readonly claims: ConnectionClaims;
   private draining = false;
 
   constructor(
@@ -36,6 +38,7 @@ export class Listener implements ConnectionHost {
     private readonly defaults: ListenerDefaults,
   ) {
     this.wheel = services.wheel;
+    this.claims = new ConnectionClaims(services.rateLimits);
     this.server = net.createServer({ allowHalfOpen: true, noDelay: true }, (socket) =>
       this.onConnection(socket),
     );
@@ -140,6 +143,12 @@ export class Listener implements ConnectionHost {
       this.refuseAsked(exchange, trace, asked);
       return;
     }
+    const overLimit = this.claims.claim(exchange.origin, asked.client, this.nowMs());
+    if (overLimit !== null) {
+      exchange.closeAfter();
+      refuse(services, exchange, trace, overLimit);
+      return;
+    }
     const isTunnel = asked.context.kind === 'tunnel';
     const admitted = services.rateLimits.admit(asked.client, isTunnel ? 'tunnel' : 'exchange', this.nowMs());
     if (admitted.kind === 'limited') {
@@ -160,7 +169,7 @@ export class Listener implements ConnectionHost {
     const origin: Origin = { listener: this.defaults.name, remoteAddress };
     const wire = Wire.around(socket);
     // Told by the socket itself: whoever reads it last, opened = closed + open holds.
-    socket.once('close', () => this.onDisconnected(remoteAddress));
+    socket.once('close', () => this.onDisconnected(origin));
     this.services.emit({ type: 'client_connected', listener: this.defaults.name });
     const connection = new ClientConnection(wire, origin, this);
     const failure = this.overLimit(remoteAddress);
@@ -190,7 +199,9 @@ export class Listener implements ConnectionHost {
     connection.turnAway({ code: 'overloaded', detail, retryAfterMs: 1000 });
   }
 
-  private onDisconnected(remoteAddress: string): void {
+  private onDisconnected(origin: Origin): void {
+    const { remoteAddress } = origin;
+    this.claims.release(origin);
     this.services.emit({ type: 'client_disconnected', listener: this.defaults.name });
     const left = (this.perAddress.get(remoteAddress) ?? 1) - 1;
     if (left <= 0) this.perAddress.delete(remoteAddress);

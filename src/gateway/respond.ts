@@ -12,7 +12,6 @@ const REASONS: Readonly<Record<number, string>> = {
   403: 'Forbidden',
   407: 'Proxy Authentication Required',
   408: 'Request Timeout',
-  413: 'Content Too Large',
   421: 'Misdirected Request',
   429: 'Too Many Requests',
   431: 'Request Header Fields Too Large',

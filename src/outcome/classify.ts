@@ -73,6 +73,8 @@ const faultVerdicts: Readonly<
   target_malformed: ['target_failed', 'target_failed', null],
 };
 
+const SILENCES: ReadonlySet<FaultKind> = new Set(['timeout', 'closed', 'reset']);
+
 /** Judges one attempt. */
 export function classify(facts: AttemptFacts, context: ClassifyContext): Verdict {
   switch (facts.kind) {
@@ -90,8 +92,9 @@ function judgeFault(facts: FaultFacts): Verdict {
     return { ...ok, name: 'client_gone', blame: 'client', reason: 'client_gone' };
   }
   const [name, code, usual] = faultVerdicts[facts.fault];
-  // Once the dial stands, silence may be the target's as well as the exit's.
-  const isSilence = facts.fault === 'timeout' && facts.phase !== 'dial' && facts.phase !== 'tls';
+  // Once the dial stands, silence may be the target's as well as the exit's; some proxies say nothing and close.
+  const isUp = facts.phase !== 'dial' && facts.phase !== 'tls';
+  const isSilence = isUp && SILENCES.has(facts.fault);
   const health = isSilence ? 'silent' : usual;
   const sent = facts.requestSent ? 'the request was sent' : 'nothing of the request was sent';
   const detail = `${facts.detail} (${sent})`;
