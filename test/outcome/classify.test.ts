@@ -50,6 +50,11 @@ describe('classify: faults on the way', () => {
     ]);
   });
 
+  it.each(['closed', 'reset'] as const)('B05 %s in place of an answer counts like silence', (kind) => {
+    expect(verdictOf(fault(kind, 'first_byte', true))).toMatchObject({ health: 'silent', reason: kind });
+    expect(verdictOf(fault(kind, 'tls')).health).toBe(kind);
+  });
+
   it('R01 says whether anything of the request was sent', () => {
     const sent = verdictOf(fault('reset', 'first_byte', true));
     expect(sent.failure?.detail).toBe('what happened (the request was sent)');

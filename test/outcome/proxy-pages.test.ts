@@ -20,6 +20,7 @@ describe('proxyEvidence', () => {
     [502, 'Proxy-Status', 'p; error=tls_certificate_error', 'target_failed', null],
     [500, 'Proxy-Status', 'p; error=proxy_configuration_error', 'upstream_error', 'error'],
     [403, 'Proxy-Status', 'p; error=http_request_denied', 'upstream_error', null],
+    [508, 'Proxy-Status', 'p; error=proxy_loop_detected', 'loop_detected', 'error'],
     [500, 'Server', 'tinyproxy/1.11.1', 'target_unreachable', null],
     [403, 'Server', 'tinyproxy/1.11.1', 'upstream_error', null],
     [503, 'Server', 'tinyproxy/1.11.1', 'upstream_error', 'error'],
