@@ -5,4 +5,6 @@ import { processOutput } from './output.js';
 import { run } from './run.js';
 
 keepAlive();
+// Without a listener Node opens its debugger on this signal, and with it every secret of the process.
+process.on('SIGUSR1', () => undefined);
 process.exit(await run(process.argv.slice(2), processOutput));

@@ -76,6 +76,15 @@ describe('turnpike serve', () => {
     },
   );
 
+  it('opens no debugger on SIGUSR1', async () => {
+    const program = turnpike(['serve', ...anyPorts]);
+    await serving(program);
+    program.child.kill('SIGUSR1');
+    program.child.kill('SIGTERM');
+    expect(await program.ended).toBe(0);
+    expect(program.stderr()).not.toContain('Debugger');
+  });
+
   it('logs to a file when told so, and nothing but the log goes to either', async () => {
     const file = join(folder, 'access.log');
     const program = turnpike(['serve', ...anyPorts, '--log-file', file, '--log-level', 'debug']);
