@@ -80,23 +80,29 @@ class TunnelCarrier implements Carrier {
     const { exchange, ask, trace } = this.parts;
     const { services } = this;
     const { site } = ask.context.target;
-    trace.answered(200, services.clock.nowMs());
+    const standsMs = services.clock.nowMs();
+    trace.answered(200, standsMs);
     const delivery = await joinWires(services, ask, {
       exchange,
       head: { status: 200, reason: 'Connection established', fields: extra },
       upgraded: outcome,
       onFirstAnswer: () => services.ledger.recordSuccess(exit.slot, site, services.clock.nowMs()),
     });
-    this.judgeSilence(exit, delivery);
+    this.judgeSilence(exit, delivery, services.clock.nowMs() - standsMs);
     return delivery;
   }
 
-  /** A tunnel into which the client spoke and out of which nothing came is a weak sign against the exit. */
-  private judgeSilence(exit: Exit, delivery: Delivery): void {
+  /**
+   * A tunnel into which the client spoke and out of which nothing came is a weak sign against the exit; none at all
+   * when the client left before an answer could have come.
+   */
+  private judgeSilence(exit: Exit, delivery: Delivery, stoodMs: number): void {
     const { services } = this;
     const isSilent = delivery.bytes !== undefined && delivery.bytes.in > 0 && delivery.bytes.out === 0;
-    if (!isSilent || delivery.end === 'cut_by_drain') return;
-    const { site } = this.parts.ask.context.target;
+    const { context, rules } = this.parts.ask;
+    const hasLeft = delivery.end === 'client_gone' && stoodMs < rules.runtime.timeouts.dialMs;
+    if (!isSilent || hasLeft || delivery.end === 'cut_by_drain') return;
+    const { site } = context.target;
     tellOfBan(
       services,
       exit,
