@@ -93,6 +93,11 @@ export class RawClient {
     return this.received;
   }
 
+  /** Waits for the first byte, or the end. */
+  async untilSome(guardMs?: number): Promise<void> {
+    await this.look('a byte', () => this.pieces.length > 0 || this.ending !== 'open', guardMs);
+  }
+
   /** Waits for a whole head, from the `nth` (0 is the first); bodies in between must not hold a blank line. */
   async head(nth = 0, guardMs?: number): Promise<string> {
     await this.look('a head', () => this.text.split('\r\n\r\n').length > nth + 1, guardMs);

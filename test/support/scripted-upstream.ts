@@ -46,7 +46,7 @@ export class Peer {
   }
 
   /** Reads the next request head, blank line included. Rejects when the connection ends before it. */
-  async head(guardMs?: number): Promise<string> {
+  async head(guardMs = 60_000): Promise<string> {
     await this.look(
       'a head',
       () => this.rest.includes('\r\n\r\n') || this.hasEnded || this.isClosed,
