@@ -154,8 +154,7 @@ export class HttpConnection implements WireReader {
       this.fail('target_malformed', result.fault.detail);
       return;
     }
-    this.keepAlive =
-      result.framing.kind !== 'close' && wantsKeepAlive(head) && this.parts.headLimits.headBytes > 0;
+    this.keepAlive = result.framing.kind !== 'close' && wantsKeepAlive(head) && !mayBeMisread(request);
     const answer = new AnswerBody(this.wire, result.framing, {
       deadline: this.deadline,
       idleMs: options.bodyIdleMs,
@@ -232,6 +231,11 @@ export class HttpConnection implements WireReader {
     pending.abandonment.listen(null);
     pending.resolve(outcome);
   }
+}
+
+/** Some servers don't read the body of these methods, and take it for the next request. */
+function mayBeMisread({ method, body }: HopRequest): boolean {
+  return body !== null && (method === 'GET' || method === 'HEAD');
 }
 
 /** The peer's own idle limit, less a second for the way, from `Keep-Alive: timeout=N`; null where it says none. */
