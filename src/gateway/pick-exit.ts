@@ -8,7 +8,7 @@ import type { Job } from './attempt.js';
 import type { GatewayServices } from './services.js';
 import type { SessionPin } from './session-pin.js';
 
-/** How often a waiting request looks again. */
+/** How often a waiting request looks again: a slot comes free, or a ban is lifted, without notice. */
 const LOOK_AGAIN_MS = 50;
 
 /** An exit for one try. */
@@ -26,7 +26,11 @@ export interface Exit {
 export interface NoExit {
   readonly kind: 'none';
   readonly failure: Failure;
+  /** Whether the session's exit would do but for its slots: it waits, and does not move. */
+  readonly isFull: boolean;
 }
+
+type None = Extract<Choice, { kind: 'none' }>;
 
 /** What picking needs of the exchange's course. */
 export interface PickCourse {
@@ -68,7 +72,7 @@ export async function pickExit(
     const waitMs = found.failure.retryAfterMs ?? Infinity;
     if (found.failure.code === 'session_lost' || waitMs > leftMs || course.abandonment.isAbandoned)
       return found;
-    await pause(services, course.abandonment, Math.min(leftMs, Math.max(waitMs, LOOK_AGAIN_MS)));
+    await pause(services, course.abandonment, Math.min(leftMs, LOOK_AGAIN_MS));
   }
 }
 
@@ -78,7 +82,7 @@ async function pickNow(services: GatewayServices, job: Job, course: PickCourse):
   const found = chooseFrom(services, job, course, pinned);
   if (pin === null || (found.kind === 'none' && pinned === null)) return found;
   job.trace.generation = pin.pin?.generation ?? null;
-  const isKept = found.kind === 'exit' && found.upstream.id === pinned;
+  const isKept = found.kind === 'exit' ? found.upstream.id === pinned : found.isFull;
   if (isKept) return found;
   if (pinned !== null && pin.ask.mode === 'hard') return sessionLost();
   if (found.kind === 'none') return found;
@@ -89,48 +93,67 @@ async function pickNow(services: GatewayServices, job: Job, course: PickCourse):
   return chooseFrom(services, job, course, holds);
 }
 
-/** The first pool of the route that has an exit. */
+/** The first pool of the route that has an exit; for a session, the pool of its exit before all others. */
 function chooseFrom(
   services: GatewayServices,
   job: Job,
   course: PickCourse,
   pinned: string | null,
 ): Exit | NoExit {
-  const { route, rules, context } = job.ask;
-  const { filter } = context.controls;
-  let soonest: Choice & { kind: 'none' } = {
-    kind: 'none',
-    retryAfterMs: null,
-    reason: 'no pool of the route matches',
-  };
-  for (const name of route.pools) {
-    const pool = rules.runtime.pools.get(name);
-    if (pool === undefined || (filter.pool !== null && filter.pool !== name)) continue;
-    const choice = choose({
-      pool,
-      view: services.ledger,
-      cursors: services.ledger.cursors,
-      nowMs: services.clock.nowMs(),
-      random: services.random,
-      site: context.target.site,
-      filter,
-      avoid: course.avoid,
-      pinned,
-      sessionKey: course.pin?.key ?? null,
-    });
+  const pools = poolsOf(job, pinned);
+  let soonest: None = { kind: 'none', retryAfterMs: null, reason: 'no pool of the route matches' };
+  for (const pool of pools) {
+    const choice = chooseIn(services, job, course, { pool, pinned });
     if (choice.kind === 'exit') {
       job.trace.why = choice.why;
       return exitOf(pool, choice.index, course.pin?.key ?? '');
     }
+    if (choice.isPinFull === true) return noExit(choice);
     if (soonest.retryAfterMs === null || (choice.retryAfterMs ?? Infinity) < soonest.retryAfterMs)
       soonest = choice;
   }
-  const detail = `No exit can be used: ${soonest.reason}.`;
-  const failure = { code: 'no_upstream', detail } as const;
-  return {
-    kind: 'none',
-    failure: soonest.retryAfterMs === null ? failure : { ...failure, retryAfterMs: soonest.retryAfterMs },
-  };
+  return noExit(soonest);
+}
+
+function poolsOf(job: Job, pinned: string | null): readonly Pool[] {
+  const { route, rules, context } = job.ask;
+  const wanted = context.controls.filter.pool;
+  const pools: Pool[] = [];
+  for (const name of route.pools) {
+    const pool = rules.runtime.pools.get(name);
+    if (pool === undefined || (wanted !== null && wanted !== name)) continue;
+    if (pinned !== null && pool.indexById.has(pinned)) pools.unshift(pool);
+    else pools.push(pool);
+  }
+  return pools;
+}
+
+function chooseIn(
+  services: GatewayServices,
+  job: Job,
+  course: PickCourse,
+  where: { readonly pool: Pool; readonly pinned: string | null },
+): Choice {
+  const { context } = job.ask;
+  return choose({
+    pool: where.pool,
+    pinned: where.pinned,
+    view: services.ledger,
+    cursors: services.ledger.cursors,
+    nowMs: services.clock.nowMs(),
+    random: services.random,
+    site: context.target.site,
+    filter: context.controls.filter,
+    avoid: course.avoid,
+    sessionKey: course.pin?.key ?? null,
+  });
+}
+
+function noExit(choice: None): NoExit {
+  const failure = { code: 'no_upstream', detail: `No exit can be used: ${choice.reason}.` } as const;
+  const { retryAfterMs } = choice;
+  const isFull = choice.isPinFull === true;
+  return { kind: 'none', isFull, failure: retryAfterMs === null ? failure : { ...failure, retryAfterMs } };
 }
 
 function exitOf(pool: Pool, index: number, sessionKey: string): Exit {
@@ -143,7 +166,7 @@ function exitOf(pool: Pool, index: number, sessionKey: string): Exit {
 
 function sessionLost(): NoExit {
   const detail = 'The exit of the session is set aside, gone, or failed, and the session is hard.';
-  return { kind: 'none', failure: { code: 'session_lost', detail } };
+  return { kind: 'none', isFull: false, failure: { code: 'session_lost', detail } };
 }
 
 /** Waits, but no longer than the client does. */

@@ -45,7 +45,13 @@ export type Choice =
       readonly why: 'pinned' | 'session_hash' | 'strategy' | 'named';
     }
   /** Nothing may be used now; `retryAfterMs` until the first exit is back, null when none ever will be by itself. */
-  | { readonly kind: 'none'; readonly retryAfterMs: number | null; readonly reason: string };
+  | {
+      readonly kind: 'none';
+      readonly retryAfterMs: number | null;
+      readonly reason: string;
+      /** The session's exit would do but for its slots. */
+      readonly isPinFull?: boolean;
+    };
 
 /** When a slot may be free again: nobody knows, so the shortest wait that makes sense. */
 const SLOT_WAIT_MS = 1000;
@@ -94,7 +100,9 @@ export function choose(ask: Ask): Choice {
   if (pinned !== undefined && eligible.isEligible(pinned)) {
     return { kind: 'exit', index: pinned, why: 'pinned' };
   }
-  if (pinned !== undefined && isWaitedFor(ask, pinned)) return explainNone(ask, Uint32Array.of(pinned));
+  if (pinned !== undefined && isWaitedFor(ask, pinned)) {
+    return { ...explainNone(ask, Uint32Array.of(pinned)), isPinFull: true };
+  }
   if (ask.sessionKey !== null) {
     const index = pickByHash(list.ring, ask.sessionKey, (candidate) => eligible.isEligible(candidate));
     return index < 0 ? explainNone(ask, list.members) : { kind: 'exit', index, why: 'session_hash' };
@@ -109,7 +117,11 @@ function isWaitedFor(ask: Ask, pinned: number): boolean {
   return roomy.isEligible(pinned);
 }
 
-const noMatch: Choice = { kind: 'none', retryAfterMs: null, reason: 'no exit matches the filter' };
+const noMatch: Extract<Choice, { kind: 'none' }> = {
+  kind: 'none',
+  retryAfterMs: null,
+  reason: 'no exit matches the filter',
+};
 
 function chooseNamed(ask: Ask, eligible: Eligible, id: string): Choice {
   const index = ask.pool.indexById.get(id);
@@ -144,7 +156,7 @@ function matches(upstream: Upstream, filter: ExitFilter): boolean {
 }
 
 /** Why nothing may be used, and when something will be: from all exits, or from 256 spread over a big pool. */
-function explainNone(ask: Ask, members: Uint32Array): Choice {
+function explainNone(ask: Ask, members: Uint32Array): Extract<Choice, { kind: 'none' }> {
   const { pool, view, nowMs, site } = ask;
   const stride = Math.max(1, Math.floor(members.length / LOOK_AT));
   const seen = { tried: 0, out: 0, full: 0 };
