@@ -33,6 +33,8 @@ export interface WireReader {
 /** A reader for wires that nobody listens to: drops bytes and ends. */
 export const NOBODY: WireReader = { bytes: () => undefined, ended: () => undefined, closed: () => undefined };
 
+const EMPTY = Buffer.alloc(0);
+
 /** One socket. */
 export class Wire {
   /** Who takes the bytes; may be replaced while the wire lives. */
@@ -56,6 +58,7 @@ export class Wire {
     };
     socket.on('timeout', () => socket.destroy(new Error(`the peer took nothing for ${this.stallMs} ms`)));
     socket.on('end', () => {
+      if (this.wasReset()) return;
       this.hasEnded = true;
       this.reader.ended();
     });
@@ -67,6 +70,17 @@ export class Wire {
       this.reader.closed(this.error);
       this.wakeWaiting();
     });
+  }
+
+  /**
+   * Whether what looks like an end is a reset: libuv tells both as an end when they come together with bytes. Writing
+   * nothing changes nothing and shows it; the socket then closes with the error. TLS says by itself how it ended.
+   */
+  private wasReset(): boolean {
+    const { socket } = this;
+    if (!socket.writable || socket.writableLength > 0 || 'encrypted' in socket) return false;
+    socket.write(EMPTY);
+    return socket.errored !== null;
   }
 
   /** Wraps a socket that reads through 'data' events (accepted sockets, TLS). The socket must allow half-open. */
