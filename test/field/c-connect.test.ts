@@ -164,12 +164,18 @@ describe('C08 framing fields on a 2xx to CONNECT', () => {
 });
 
 describe('C10 what the upstream gets', () => {
+  /** Without the mark by which gateways of our kind find loops. */
+  const withoutMark = (head: string | undefined): string =>
+    (head ?? '').replace(/X-Turnpike-Loop: .*\r\n/, '');
+
   it('is target and Host alike, with port, and no Connection: close', async () => {
     const { client, upstream } = await startRig(echoTunnel);
     const c = await client();
     c.write(connectHead('a.test:443', 'Proxy-Connection: keep-alive', 'User-Agent: x', 'Connection: close'));
     await c.head();
-    expect(upstream.heads).toEqual(['CONNECT a.test:443 HTTP/1.1\r\nHost: a.test:443\r\n\r\n']);
+    expect(upstream.heads.map(withoutMark)).toEqual([
+      'CONNECT a.test:443 HTTP/1.1\r\nHost: a.test:443\r\n\r\n',
+    ]);
   });
 
   it('keeps a port that is a default of some scheme, and brackets', async () => {
@@ -178,7 +184,9 @@ describe('C10 what the upstream gets', () => {
       const c = await client();
       c.write(connectHead(authority));
       await c.head();
-      expect(upstream.heads.at(-1)).toBe(`CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n\r\n`);
+      expect(withoutMark(upstream.heads.at(-1))).toBe(
+        `CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n\r\n`,
+      );
     }
   });
 });

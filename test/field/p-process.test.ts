@@ -1,6 +1,7 @@
 /** Field cases of kind P: the process lives, and its books balance. */
 import { describe, expect, it, vi } from 'vitest';
 import { MemoryPins } from '../../src/state/memory.js';
+import type { Pins } from '../../src/state/ports.js';
 import { openSockets, socketsBackTo } from '../support/probes.js';
 import { RawClient } from '../support/raw-client.js';
 import { connectHead, getHead, login, requestHead, startRig, type Rig } from '../support/rig.js';
@@ -132,20 +133,25 @@ describe('P03 connections that never become a request', () => {
 });
 
 describe('P04 errors from within', () => {
+  const away = (): never => {
+    throw new Error('store is away');
+  };
   it.each([
-    ['rejects', () => Promise.reject(new Error('store is away'))],
+    ['that throws', () => vi.spyOn(MemoryPins.prototype, 'find').mockImplementation(away)],
     [
-      'throws',
+      'that rejects a search',
       () => {
-        throw new Error('store is away');
+        const find: Pins['find'] = () => Promise.reject(new Error('store is away'));
+        vi.spyOn(MemoryPins.prototype as Pins, 'find').mockImplementation(find);
       },
     ],
-  ])('a session store that %s costs that client a 500 and nobody else anything', async (_, find) => {
-    const rig = await startRig(
-      serveEach((peer) => void peer.answer('page')),
-      { config: { log: { level: 'debug' } } },
-    );
-    vi.spyOn(MemoryPins.prototype, 'find').mockImplementation(find);
+    [
+      'that rejects a first pin',
+      () => vi.spyOn(MemoryPins.prototype, 'bind').mockRejectedValue(new Error('store is away')),
+    ],
+  ])('a session store %s costs that client a 500 and nobody else anything', async (_, breakStore) => {
+    const rig = await startRig(serveEach((peer) => void peer.answer('page')));
+    breakStore();
     for (const head of [
       connectHead('a.test:443', 'X-Session-Id: s'),
       getHead('http://a.test/', 'X-Session-Id: s'),
