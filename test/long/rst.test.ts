@@ -23,5 +23,5 @@ it('P01 5,000 resets by either side leave descriptors and heap flat', async () =
   }
   await waitFor('the sockets of the last runs to go', () => openSockets() <= before.sockets + 40);
   // The test itself keeps every event and every peer; what they weigh is known and small.
-  expect(heapBytes() - before.heap).toBeLessThan(60_000_000);
+  expect(heapBytes() - before.heap).toBeLessThan(30_000_000);
 });
