@@ -81,6 +81,7 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
         client: each.client,
         route: each.route,
         controls: each.defaults,
+        merged: new WeakMap(),
       }),
   );
   let phase: Readiness['phase'] = 'starting';

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** argv → command → exit code. */
+import './engine.js';
 import { keepAlive } from './keep-alive.js';
 import { processOutput } from './output.js';
 import { run } from './run.js';

@@ -4,7 +4,7 @@
  */
 import type { Failure } from '../core/errors.js';
 import type { ExchangeEnded } from '../core/events.js';
-import { Fields } from '../http1/fields.js';
+import type { Fields } from '../http1/fields.js';
 import { Abandonment } from '../open/dial.js';
 import { classify, type Verdict } from '../outcome/classify.js';
 import type { AttemptFacts } from '../outcome/facts.js';
@@ -29,8 +29,8 @@ export interface Try {
   readonly facts: AttemptFacts;
   /** Dial, TLS and handshake; 0 on a kept connection. */
   readonly openMs: number;
-  /** Gives the answer to the client, with these fields added. Resolves when the exchange is over. */
-  deliver(extra: Fields): Promise<Delivery>;
+  /** Gives the answer to the client; `tellMore` adds our fields to its own. Resolves when the exchange is over. */
+  deliver(tellMore: (fields: Fields) => void): Promise<Delivery>;
   /** Nobody will see this answer. */
   discard(): void;
 }
@@ -58,15 +58,18 @@ export interface Job {
 interface Course {
   readonly deadlineMs: number;
   readonly retriesAllowed: number;
-  readonly avoid: Set<string>;
+  avoid: ReadonlySet<string>;
   readonly abandonment: Abandonment;
   readonly pin: SessionPin | null;
   /** The exit to be tried once more, of a session that must not move for one fault. */
   again: Exit | null;
   previousSuspectStatus: number | null;
   /** Exits whose answers looked like a block by their status alone. */
-  readonly suspects: Exit[];
+  suspects: readonly Exit[];
 }
+
+const NONE_TRIED: ReadonlySet<string> = new Set();
+const NO_SUSPECTS: readonly Exit[] = [];
 
 /** Serves one request to its end. Never rejects for anything the network does. */
 export async function runAttempts(services: GatewayServices, job: Job): Promise<void> {
@@ -78,7 +81,20 @@ export async function runAttempts(services: GatewayServices, job: Job): Promise<
     return;
   }
   let exit: Exit | null = first;
-  while (exit !== null) exit = await tryOnce(services, job, course, exit);
+  while (exit !== null) {
+    const current: Exit = exit;
+    if (course.abandonment.isAbandoned) {
+      leave(services, job);
+      return;
+    }
+    const startedMs = services.clock.nowMs();
+    services.ledger.begin(current.slot, job.ask.context.target.site, startedMs);
+    try {
+      exit = await tryThrough(services, job, course, { exit: current, startedMs });
+    } finally {
+      services.ledger.end(current.slot, job.ask.context.target.site, services.clock.nowMs());
+    }
+  }
 }
 
 /** The client is gone, and nobody hears an answer. */
@@ -97,38 +113,13 @@ function begin(services: GatewayServices, job: Job): Course {
   return {
     deadlineMs: exchange.startedMs + timeoutMs,
     retriesAllowed: Math.min(ask.route.retries, controls.retries ?? Infinity),
-    avoid: new Set(),
+    avoid: NONE_TRIED,
     abandonment,
     pin: controls.session === null ? null : new SessionPin(services, ask.context.client, controls.session),
     again: null,
     previousSuspectStatus: null,
-    suspects: [],
+    suspects: NO_SUSPECTS,
   };
-}
-
-/** One turn of the loop; the exit for the next, or null when the exchange is over. */
-async function tryOnce(
-  services: GatewayServices,
-  job: Job,
-  course: Course,
-  exit: Exit,
-): Promise<Exit | null> {
-  const { ask, trace } = job;
-  if (course.abandonment.isAbandoned) {
-    leave(services, job);
-    return null;
-  }
-  trace.attempts++;
-  trace.pool = exit.pool.name;
-  trace.upstream = exit.upstream;
-  const startedMs = services.clock.nowMs();
-  const { site } = ask.context.target;
-  services.ledger.begin(exit.slot, site, startedMs);
-  try {
-    return await tryThrough(services, job, course, { exit, startedMs });
-  } finally {
-    services.ledger.end(exit.slot, site, services.clock.nowMs());
-  }
 }
 
 /** Tries, judges and decides; delivers or fails where no other try follows. */
@@ -140,6 +131,9 @@ async function tryThrough(
 ): Promise<Exit | null> {
   const { ask, trace, carrier } = job;
   const { exit, startedMs } = turn;
+  trace.attempts++;
+  trace.pool = exit.pool.name;
+  trace.upstream = exit.upstream;
   const remainingMs = course.deadlineMs - startedMs;
   const made = await carrier.attempt(exit, { abandonment: course.abandonment, remainingMs });
   const nowMs = services.clock.nowMs();
@@ -156,7 +150,7 @@ async function tryThrough(
   const isAnswered = facts.kind === 'answer' && !facts.refusedTunnel;
   const isSetAside = recordTry(services, job, exit, { verdict, isAnswered, tookMs: nowMs - startedMs });
   const suspectStatus = statusOfSuspect(verdict, facts);
-  if (suspectStatus !== null) course.suspects.push(exit);
+  if (suspectStatus !== null) course.suspects = [...course.suspects, exit];
   const next =
     wanted.kind === 'retry' ? await nextExit(services, job, course, { exit, wanted, isSetAside }) : null;
   const decision = wanted.kind === 'retry' && next === null ? endWith(verdict) : wanted;
@@ -191,7 +185,7 @@ async function nextExit(
   const isSame = after.wanted.where === 'same' && !after.isSetAside;
   course.again = isSame ? after.exit : null;
   if (isSame) return after.exit;
-  course.avoid.add(after.exit.upstream.id);
+  course.avoid = new Set([...course.avoid, after.exit.upstream.id]);
   return pickAnother(services, job, course);
 }
 
@@ -231,9 +225,8 @@ async function deliver(services: GatewayServices, job: Job, course: Course, made
     leave(services, job);
     return;
   }
-  const extra = Fields.empty();
-  appendMaking(extra, trace, ask.route.expose, ask.context.controls.explain);
-  const delivery = await made.deliver(extra);
+  const { explain } = ask.context.controls;
+  const delivery = await made.deliver((fields) => appendMaking(fields, trace, ask.route.expose, explain));
   trace.finish(services.emit, services.clock.nowMs(), delivery.end, delivery.bytes);
 }
 

@@ -75,7 +75,7 @@ class ForwardCarrier implements Carrier {
     const { timeouts } = ask.rules.runtime;
     const { remainingMs, abandonment } = options;
     const startedMs = services.clock.nowMs();
-    const channel = await openHop(services.opener, exit.upstream, {
+    const opening = openHop(services.opener, exit.upstream, {
       wheel: services.wheel,
       dialMs: Math.min(timeouts.dialMs, remainingMs),
       tlsMs: Math.min(timeouts.tlsMs, remainingMs),
@@ -83,7 +83,8 @@ class ForwardCarrier implements Carrier {
       idleKey: exit.idleKey,
       isFresh: !isSafe(ask.context.method) || this.parts.replay !== null,
     });
-    const openMs = services.clock.nowMs() - startedMs;
+    const channel = opening instanceof Promise ? await opening : opening;
+    const openMs = opening instanceof Promise ? services.clock.nowMs() - startedMs : 0;
     if (channel.kind === 'fault') return failedTry(channel, openMs);
     const answer = await channel.send(this.request(), {
       firstByteMs: Math.min(timeouts.firstByteMs, Math.max(remainingMs - openMs, 1)),
@@ -91,8 +92,8 @@ class ForwardCarrier implements Carrier {
       onInterim: (head) => this.onInterim(head),
     });
     this.continueWatch?.stop();
-    if (answer.kind === 'fault') return failedTry(answer, channel.isReused ? 0 : openMs);
-    return this.answeredTry(answer, channel.isReused ? 0 : openMs);
+    if (answer.kind === 'fault') return failedTry(answer, openMs);
+    return this.answeredTry(answer, openMs);
   }
 
   private request(): HopRequest {
@@ -131,15 +132,15 @@ class ForwardCarrier implements Carrier {
         answer.body.cancel();
         answer.upgraded?.wire.destroy();
       },
-      deliver: (extra) => this.deliver(answer, extra),
+      deliver: (tellMore) => this.deliver(answer, tellMore),
     };
   }
 
-  private deliver(answer: HopAnswer, extra: Fields): Promise<Delivery> {
+  private deliver(answer: HopAnswer, tellMore: (fields: Fields) => void): Promise<Delivery> {
     const { exchange, trace, ask } = this.parts;
     const { head } = answer;
     const fields = endToEnd(head.fields, isOurs);
-    fields.appendAll(extra);
+    tellMore(fields);
     trace.answered(head.status, this.services.clock.nowMs());
     if (answer.upgraded !== null) {
       trace.kind = 'upgrade';

@@ -40,11 +40,15 @@ export interface PickCourse {
   readonly pin: SessionPin | null;
 }
 
-/** The exit of a request without session, if one is free: the usual case, without a wait. */
+/** The exit of a session that stays, or of a request without session, if one is free: the usual cases, without a wait. */
 export function pickAtOnce(services: GatewayServices, job: Job, course: PickCourse): Exit | null {
-  if (course.pin !== null) return null;
-  const found = chooseFrom(services, job, course, null);
-  return found.kind === 'exit' ? found : null;
+  const { pin } = course;
+  const pinned = pin?.known ?? null;
+  if (pin !== null && pinned === null) return null;
+  const found = chooseFrom(services, job, course, pinned);
+  if (found.kind === 'none' || (pin !== null && found.upstream.id !== pinned)) return null;
+  job.trace.generation = pin?.pin?.generation ?? null;
+  return found;
 }
 
 /** An exit for one more try, if one is free now; a session moves to it. */

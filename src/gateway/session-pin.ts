@@ -2,7 +2,7 @@
 import type { SessionPinned } from '../core/events.js';
 import { pinKey } from '../facts/pin.js';
 import type { SessionAsk } from '../request/context.js';
-import type { Pin } from '../state/ports.js';
+import type { Answer, Pin } from '../state/ports.js';
 import type { GatewayServices } from './services.js';
 
 /** A session during one exchange. */
@@ -11,6 +11,7 @@ export class SessionPin {
   readonly key: string;
   pin: Pin | null = null;
   private isLoaded = false;
+  private finding: Promise<Pin | null> | null = null;
 
   constructor(
     private readonly services: GatewayServices,
@@ -20,11 +21,30 @@ export class SessionPin {
     this.key = pinKey(client, ask.id);
   }
 
+  /** The exit that the session is on, null for one that has none yet; undefined when the store must be waited for. */
+  get known(): string | null | undefined {
+    if (!this.isLoaded) this.take(this.services.pins.find(this.key, this.ask.ttlMs));
+    return this.isLoaded ? (this.pin?.exit ?? null) : undefined;
+  }
+
   /** The exit that the session is on, or null for a session that has none yet. */
   async exit(): Promise<string | null> {
-    if (!this.isLoaded) this.pin = await this.services.pins.find(this.key, this.ask.ttlMs);
+    const { known } = this;
+    if (known !== undefined) return known;
+    this.pin = await this.finding;
     this.isLoaded = true;
     return this.pin?.exit ?? null;
+  }
+
+  private take(found: Answer<Pin | null>): void {
+    if (found instanceof Promise) {
+      this.finding = found;
+      // Whoever waits for it hears of a fault; until then it is no unhandled one.
+      found.catch(() => undefined);
+      return;
+    }
+    this.pin = found;
+    this.isLoaded = true;
   }
 
   /** Puts the session on this exit; returns the exit that holds, which another request may have set meanwhile. */

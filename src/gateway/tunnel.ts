@@ -1,5 +1,5 @@
 /** CONNECT: opens a tunnel through an exit, tries elsewhere until one stands, and only then says 200. */
-import type { Fields } from '../http1/fields.js';
+import { Fields } from '../http1/fields.js';
 import type { Abandonment } from '../open/dial.js';
 import { openTunnel, type TunnelOutcome } from '../open/open.js';
 import { runAttempts, type Carrier, type Delivery, type Try } from './attempt.js';
@@ -63,7 +63,7 @@ class TunnelCarrier implements Carrier {
 
   private tryOf(outcome: TunnelOutcome, exit: Exit, openMs: number): Try {
     const discard = (): void => (outcome.kind === 'tunnel' ? outcome.wire.destroy() : undefined);
-    const deliver = (extra: Fields): Promise<Delivery> => this.deliver(outcome, exit, extra);
+    const deliver: Try['deliver'] = (tellMore) => this.deliver(outcome, exit, tellMore);
     if (outcome.kind === 'fault') return { facts: outcome, openMs, discard, deliver };
     if (outcome.kind === 'tunnel') return { facts: { kind: 'tunnel' }, openMs, discard, deliver };
     const { status, fields } = outcome.head;
@@ -75,16 +75,22 @@ class TunnelCarrier implements Carrier {
     };
   }
 
-  private async deliver(outcome: TunnelOutcome, exit: Exit, extra: Fields): Promise<Delivery> {
+  private async deliver(
+    outcome: TunnelOutcome,
+    exit: Exit,
+    tellMore: (fields: Fields) => void,
+  ): Promise<Delivery> {
     if (outcome.kind !== 'tunnel') throw new Error('only a tunnel that stands can be delivered');
     const { exchange, ask, trace } = this.parts;
     const { services } = this;
     const { site } = ask.context.target;
+    const fields = Fields.empty();
+    tellMore(fields);
     const standsMs = services.clock.nowMs();
     trace.answered(200, standsMs);
     const delivery = await joinWires(services, ask, {
       exchange,
-      head: { status: 200, reason: 'Connection established', fields: extra },
+      head: { status: 200, reason: 'Connection established', fields },
       upgraded: outcome,
       onFirstAnswer: () => services.ledger.recordSuccess(exit.slot, site, services.clock.nowMs()),
     });

@@ -28,6 +28,8 @@ export interface ListenerDefaults {
   /** Label of the route of all its requests, or null for the first that matches. */
   readonly route: string | null;
   readonly controls: ControlDefaults;
+  /** `controls` merged with those of each client, once. */
+  readonly merged: WeakMap<Client, ControlDefaults>;
 }
 
 /** A request understood. */
@@ -134,14 +136,11 @@ function forbids(
   );
 }
 
-/** Merged once per listener and client. */
-const mergedDefaults = new WeakMap<ListenerDefaults, WeakMap<Client, ControlDefaults>>();
-
 function defaultsOf(listener: ListenerDefaults, client: Client): ControlDefaults {
-  const ofListener = mergedDefaults.get(listener) ?? new WeakMap<Client, ControlDefaults>();
-  mergedDefaults.set(listener, ofListener);
-  const merged = ofListener.get(client) ?? mergeDefaults(listener.controls, client.defaults);
-  ofListener.set(client, merged);
+  const known = listener.merged.get(client);
+  if (known !== undefined) return known;
+  const merged = mergeDefaults(listener.controls, client.defaults);
+  listener.merged.set(client, merged);
   return merged;
 }
 

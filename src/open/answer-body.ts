@@ -5,8 +5,7 @@ import type { HeadLimits } from '../http1/head.js';
 import type { BodyFault, BodySink, BodySource } from '../http1/stream.js';
 import type { Wire } from './wire.js';
 
-/** Up to this size bytes behind a head are copied; above it the wire is paused instead. */
-const COPY_BYTES = 4096;
+const NOTHING = Buffer.alloc(0);
 
 /** What a body needs to know of its connection. */
 export interface AnswerBodyParts {
@@ -47,20 +46,17 @@ export class AnswerBody implements BodySource {
     return { pipe: (sink) => sink.end(null), resume: () => undefined, cancel: () => undefined };
   }
 
-  /** Keeps what came behind the head until somebody takes it. */
+  /** Keeps what came behind the head until somebody takes it; the bytes are lent, so the wire stands still. */
   hold(rest: Buffer): void {
     this.isHolding = true;
-    if (rest.length <= COPY_BYTES) this.held = Buffer.from(rest);
-    else {
-      this.held = rest;
-      this.wire.pause();
-    }
+    this.held = rest;
+    this.wire.pause();
   }
 
   pipe(sink: BodySink): void {
     this.sink = sink;
     this.isHolding = false;
-    const held = this.held ?? Buffer.alloc(0);
+    const held = this.held ?? NOTHING;
     this.held = null;
     this.push(held);
     if (!this.isDone && !this.isPaused) this.wire.resume();
@@ -91,7 +87,7 @@ export class AnswerBody implements BodySource {
       this.push(chunk);
       return;
     }
-    this.held = Buffer.concat([this.held ?? Buffer.alloc(0), chunk]);
+    this.held = Buffer.concat([this.held ?? NOTHING, chunk]);
     this.wire.pause();
   }
 

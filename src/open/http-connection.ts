@@ -12,7 +12,7 @@ import { AnswerBody } from './answer-body.js';
 import type { HopAnswer, HopRequest, SendOptions } from './channel.js';
 import type { Abandonment } from './dial.js';
 import { faultKindOf } from './local-faults.js';
-import { RequestWriter } from './request-writer.js';
+import { RequestWriter, type WriterEvents } from './request-writer.js';
 import { NOBODY, type Wire, type WireReader } from './wire.js';
 
 /** More interim answers than this are a flood. */
@@ -27,24 +27,32 @@ export interface ConnectionParts {
 }
 
 /** One request under way. */
-interface Pending {
+export interface Sending {
+  /** The request's head as text. */
+  readonly head: string;
   readonly request: HopRequest;
   readonly options: SendOptions;
   readonly abandonment: Abandonment;
-  readonly resolve: (outcome: HopAnswer | Fault) => void;
 }
 
 /** An HTTP/1.1 connection in the client's role. */
-export class HttpConnection implements WireReader {
+export class HttpConnection implements WireReader, WriterEvents {
   /** Whether an exchange was completed on it. */
   isReused = false;
   private readonly heads: ResponseHeadReader;
   private readonly deadline: Deadline;
-  private pending: Pending | null = null;
+  private pending: Sending | null = null;
+  private resolve: (outcome: HopAnswer | Fault) => void = () => undefined;
   private answer: AnswerBody | null = null;
   private writer: RequestWriter | null = null;
   private interimCount = 0;
   private onKeptTooLong: (() => void) | null = null;
+  private readonly onAbandoned = (): void => this.fail('client_gone', 'the client left');
+  private readonly idleReader: WireReader = {
+    bytes: () => this.onKeptTooLong?.(),
+    ended: () => this.onKeptTooLong?.(),
+    closed: () => this.onKeptTooLong?.(),
+  };
   private hadBytes = false;
   private keepAlive = false;
 
@@ -57,26 +65,19 @@ export class HttpConnection implements WireReader {
   }
 
   /**
-   * Sends one request whose head is already text; resolves with the head of the answer or with a fault.
+   * Sends one request; resolves with the head of the answer or with a fault.
    * The fault is `closed` with nothing received when a kept connection was stale: see {@link wasSilent}.
    */
-  send(
-    head: string,
-    request: HopRequest,
-    options: SendOptions & { abandonment: Abandonment },
-  ): Promise<HopAnswer | Fault> {
+  send(sending: Sending): Promise<HopAnswer | Fault> {
     this.wire.reader = this;
     this.interimCount = 0;
     this.hadBytes = false;
     return new Promise((resolve) => {
-      const { abandonment } = options;
-      this.pending = { request, options, abandonment, resolve };
-      abandonment.listen(() => this.fail('client_gone', 'the client left'));
-      this.writer = new RequestWriter(this.wire, request.framing, {
-        onDone: () => this.onRequestSent(),
-        onCut: (fault) => this.onRequestCut(fault),
-      });
-      this.writer.start(head, request.body);
+      this.pending = sending;
+      this.resolve = resolve;
+      sending.abandonment.listen(this.onAbandoned);
+      this.writer = new RequestWriter(this.wire, sending.request.framing, this);
+      this.writer.start(sending.head, sending.request.body);
     });
   }
 
@@ -95,7 +96,7 @@ export class HttpConnection implements WireReader {
   keepFor(ms: number, drop: () => void): void {
     this.deadline.restart(ms);
     this.onKeptTooLong = drop;
-    this.wire.reader = { bytes: drop, ended: drop, closed: drop };
+    this.wire.reader = this.idleReader;
   }
 
   /** Waits no longer. */
@@ -181,14 +182,15 @@ export class HttpConnection implements WireReader {
     this.wire.reader = NOBODY;
   }
 
-  private onRequestSent(): void {
+  /** @internal Called by the writer when the whole request is written. */
+  onRequestSent(): void {
     const pending = this.pending;
     if (pending !== null) this.deadline.restart(pending.options.firstByteMs);
     else if (this.answer?.isDone === true) this.release(null);
   }
 
   /** The client's body ended before its end: the target must not take what it has for the whole. */
-  private onRequestCut(fault: BodyFault): void {
+  onRequestCut(fault: BodyFault): void {
     if (this.pending !== null) this.fail('client_gone', fault.detail);
     this.wire.reset();
   }
@@ -229,7 +231,7 @@ export class HttpConnection implements WireReader {
     this.pending = null;
     this.deadline.suspend();
     pending.abandonment.listen(null);
-    pending.resolve(outcome);
+    this.resolve(outcome);
   }
 }
 

@@ -8,7 +8,7 @@ import type { HopAnswer, HopRequest, SendOptions, UpstreamChannel } from './chan
 import { dial, type OpenOptions } from './dial.js';
 import { HttpConnection } from './http-connection.js';
 import { faultKindOf, openFault } from './local-faults.js';
-import type { Opener, TunnelOutcome } from './open.js';
+import type { HopOptions, Opener, TunnelOutcome } from './open.js';
 import type { Wire } from './wire.js';
 
 /** How much of a refusal's body is kept, for finding out who refused. */
@@ -29,27 +29,40 @@ export function basicOf(login: UpstreamLogin): string {
   return basic;
 }
 
-/** A channel to an HTTP upstream: a kept connection where there is one, else a new one. */
-export async function openHttpHop(
+/** A channel to an HTTP upstream: a kept connection where there is one, at once; else a new one. */
+export function openHttpHop(
   opener: Opener,
   upstream: Upstream,
-  options: OpenOptions & { readonly idleKey: string; readonly isFresh: boolean },
-): Promise<UpstreamChannel | Fault> {
-  const dialFresh = async (): Promise<HttpConnection | Fault> => {
-    const dialled = await dial(upstream, options);
-    if (dialled.kind === 'fault') return dialled;
-    noteOpened(opener, dialled.wire);
-    return new HttpConnection(dialled.wire, {
-      wheel: opener.wheel,
-      headLimits: opener.headLimits(),
-      onReusable: (connection, keepAliveMs) => opener.idle.keep(options.idleKey, connection, keepAliveMs),
-    });
-  };
+  options: HopOptions,
+): UpstreamChannel | Promise<UpstreamChannel | Fault> {
   const kept = options.isFresh ? null : opener.idle.take(options.idleKey);
-  if (kept !== null) opener.emit({ type: 'upstream_connection', what: 'reused' });
-  const connection = kept ?? (await dialFresh());
-  if ('kind' in connection) return connection;
-  return new HttpChannel(connection, { upstream, options, opener, dialFresh });
+  if (kept === null) return openFresh(opener, upstream, options);
+  opener.emit({ type: 'upstream_connection', what: 'reused' });
+  return new HttpChannel(kept, { opener, upstream, options });
+}
+
+async function openFresh(
+  opener: Opener,
+  upstream: Upstream,
+  options: HopOptions,
+): Promise<UpstreamChannel | Fault> {
+  const connection = await dialConnection(opener, upstream, options);
+  return 'kind' in connection ? connection : new HttpChannel(connection, { opener, upstream, options });
+}
+
+async function dialConnection(
+  opener: Opener,
+  upstream: Upstream,
+  options: HopOptions,
+): Promise<HttpConnection | Fault> {
+  const dialled = await dial(upstream, options);
+  if (dialled.kind === 'fault') return dialled;
+  noteOpened(opener, dialled.wire);
+  return new HttpConnection(dialled.wire, {
+    wheel: opener.wheel,
+    headLimits: opener.headLimits(),
+    onReusable: (connection, keepAliveMs) => opener.idle.keep(options.idleKey, connection, keepAliveMs),
+  });
 }
 
 function noteOpened(opener: Opener, wire: Wire): void {
@@ -58,10 +71,9 @@ function noteOpened(opener: Opener, wire: Wire): void {
 }
 
 interface ChannelParts {
-  readonly upstream: Upstream;
-  readonly options: OpenOptions;
   readonly opener: Opener;
-  readonly dialFresh: () => Promise<HttpConnection | Fault>;
+  readonly upstream: Upstream;
+  readonly options: HopOptions;
 }
 
 class HttpChannel implements UpstreamChannel {
@@ -75,26 +87,37 @@ class HttpChannel implements UpstreamChannel {
     this.isReused = connection.isReused;
   }
 
-  async send(request: HopRequest, options: SendOptions): Promise<HopAnswer | Fault> {
-    const head = absoluteHead(request, this.parts.upstream);
-    const all = { ...options, abandonment: this.parts.options.abandonment };
-    const first = await this.connection.send(head, request, all);
-    if (first.kind === 'answer' || !this.isStale(first, request)) return first;
-    this.parts.opener.emit({ type: 'upstream_connection', what: 'stale' });
-    const fresh = await this.parts.dialFresh();
-    if ('kind' in fresh) return fresh;
-    this.connection = fresh;
-    return fresh.send(head, request, all);
+  send(request: HopRequest, options: SendOptions): Promise<HopAnswer | Fault> {
+    const { upstream, options: open } = this.parts;
+    const head = absoluteHead(request, upstream);
+    const first = this.connection.send({ head, request, options, abandonment: open.abandonment });
+    if (!this.isReused || request.body !== null) return first;
+    return first.then((outcome) =>
+      this.isStale(outcome) ? this.sendAfresh(head, request, options) : outcome,
+    );
   }
 
   destroy(): void {
     this.connection.destroy();
   }
 
-  /** A kept connection that closed without a word never served the request; one without a body can simply be sent again. */
-  private isStale(fault: Fault, request: HopRequest): boolean {
-    if (!this.isReused || request.body !== null || !this.connection.wasSilent) return false;
-    return fault.fault === 'closed' || fault.fault === 'reset';
+  /** A kept connection that closed without a word never served the request, which has no body and is sent again. */
+  private isStale(outcome: HopAnswer | Fault): boolean {
+    if (outcome.kind === 'answer' || !this.connection.wasSilent) return false;
+    return outcome.fault === 'closed' || outcome.fault === 'reset';
+  }
+
+  private async sendAfresh(
+    head: string,
+    request: HopRequest,
+    options: SendOptions,
+  ): Promise<HopAnswer | Fault> {
+    const { opener, upstream, options: open } = this.parts;
+    opener.emit({ type: 'upstream_connection', what: 'stale' });
+    const fresh = await dialConnection(opener, upstream, open);
+    if ('kind' in fresh) return fresh;
+    this.connection = fresh;
+    return fresh.send({ head, request, options, abandonment: open.abandonment });
   }
 }
 

@@ -31,23 +31,26 @@ export type TunnelOutcome =
   | { readonly kind: 'refused'; readonly head: ResponseHead; readonly bodyPrefix: Buffer }
   | Fault;
 
-/**
- * A channel on which the request can be sent, kept or new.
- * @param options.idleKey connections are shared only under the same key: exit and session.
- * @param options.isFresh never take a kept connection, for requests that could not be repeated were it stale.
- */
+/** How a channel is opened. */
+export interface HopOptions extends OpenOptions {
+  /** Connections are shared only under the same key: exit and session. */
+  readonly idleKey: string;
+  /** Never take a kept connection, for requests that could not be repeated were it stale. */
+  readonly isFresh: boolean;
+}
+
+/** A channel on which the request can be sent: a kept one at once, else a new one. */
 export function openHop(
   opener: Opener,
   upstream: Upstream,
-  options: OpenOptions & { readonly idleKey: string; readonly isFresh: boolean },
-): Promise<UpstreamChannel | Fault> {
-  if (opener.isOwn(upstream)) return Promise.resolve(LOOP);
+  options: HopOptions,
+): UpstreamChannel | Fault | Promise<UpstreamChannel | Fault> {
   switch (upstream.protocol) {
     case 'http':
     case 'https':
       return openHttpHop(opener, upstream, options);
     default:
-      return Promise.resolve(notSpoken(upstream));
+      return notSpoken(upstream);
   }
 }
 

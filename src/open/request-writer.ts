@@ -6,9 +6,9 @@ import type { Wire } from './wire.js';
 /** Who is told how the request ended. */
 export interface WriterEvents {
   /** The whole request is written. */
-  readonly onDone: () => void;
+  onRequestSent(): void;
   /** The body was cut at its source. */
-  readonly onCut: (fault: BodyFault) => void;
+  onRequestCut(fault: BodyFault): void;
 }
 
 /** One request on its way out. */
@@ -58,12 +58,12 @@ export class RequestWriter implements BodySink {
     if (this.isStopped) return;
     if (this.framing.kind === 'chunked') this.wire.write(LAST_CHUNK);
     this.isDone = true;
-    this.events.onDone();
+    this.events.onRequestSent();
   }
 
   fail(fault: BodyFault): void {
     if (this.isStopped) return;
     this.isStopped = true;
-    this.events.onCut(fault);
+    this.events.onRequestCut(fault);
   }
 }

@@ -1,6 +1,6 @@
 /** The shared facts of a gateway that shares with nobody: pins in a map of this process. */
 import type { Clock } from '../core/clock.js';
-import type { Pin, Pins } from './ports.js';
+import type { Answer, Pin, Pins } from './ports.js';
 
 interface Entry {
   pin: Pin;
@@ -35,7 +35,7 @@ export class MemoryPins implements Pins {
     return this.#entries.size;
   }
 
-  async find(key: string, ttlMs: number): Promise<Pin | null> {
+  find(key: string, ttlMs: number): Answer<Pin | null> {
     const entry = this.#live(key);
     if (entry === null) return null;
     this.#refresh(key, entry, ttlMs);

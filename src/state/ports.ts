@@ -8,10 +8,13 @@ export interface Pin {
   readonly generation: number;
 }
 
+/** An answer that a store may have at hand, or must fetch. Whoever asks is ready for both. */
+export type Answer<T> = T | Promise<T>;
+
 /** Where pins live. Keys are made by `facts/pin.ts` from client and session, so that clients never meet. */
 export interface Pins {
   /** The pin, its time refreshed to `ttlMs`; null where there is none or it has run out. */
-  find(key: string, ttlMs: number): Promise<Pin | null>;
+  find(key: string, ttlMs: number): Answer<Pin | null>;
   /** Sets the first pin of a session. When another came first, that one is returned: the first write wins. */
   bind(key: string, exit: string, ttlMs: number): Promise<Pin>;
   /** Moves a session to another exit, if it is still at `from`; returns the pin that then holds. */
