@@ -14,20 +14,23 @@ export interface IdleLimits {
 /** The store. */
 export class IdleConnections {
   private readonly byKey = new Map<string, HttpConnection[]>();
-  private readonly kept = new Map<HttpConnection, string>();
+  private count = 0;
 
   constructor(private readonly limits: () => IdleLimits) {}
 
   /** How many connections wait. */
   get size(): number {
-    return this.kept.size;
+    return this.count;
   }
 
   /** Takes the connection of this key that was used last, or null. */
   take(key: string): HttpConnection | null {
-    const connection = this.byKey.get(key)?.at(-1);
-    if (connection === undefined) return null;
-    this.forget(connection);
+    const list = this.byKey.get(key);
+    const connection = list?.pop();
+    if (list === undefined || connection === undefined) return null;
+    this.count--;
+    if (list.length === 0) this.byKey.delete(key);
+    connection.wake();
     return connection;
   }
 
@@ -40,38 +43,36 @@ export class IdleConnections {
       connection.destroy();
       return;
     }
-    if (this.kept.size >= limits.total) this.dropOldest();
+    if (this.count >= limits.total) this.dropOldest();
     if (list === undefined) this.byKey.set(key, [connection]);
     else list.push(connection);
-    this.kept.set(connection, key);
-    connection.keepFor(idleMs, () => this.drop(connection));
+    this.count++;
+    connection.keepFor(idleMs, () => this.drop(key, connection));
   }
 
   /** Closes all connections of keys for which `isDropped` holds. */
   dropWhere(isDropped: (key: string) => boolean): void {
-    for (const [connection, key] of [...this.kept]) if (isDropped(key)) this.drop(connection);
+    for (const [key, list] of [...this.byKey]) {
+      if (isDropped(key)) for (const connection of [...list]) this.drop(key, connection);
+    }
   }
 
+  /** The oldest of the key that was filled longest ago. */
   private dropOldest(): void {
-    for (const connection of this.kept.keys()) {
-      this.drop(connection);
+    for (const [key, [oldest]] of this.byKey) {
+      if (oldest !== undefined) this.drop(key, oldest);
       return;
     }
   }
 
-  private drop(connection: HttpConnection): void {
-    this.forget(connection);
-    connection.destroy();
-  }
-
-  private forget(connection: HttpConnection): void {
-    const key = this.kept.get(connection);
-    if (key === undefined) return;
-    connection.wake();
-    this.kept.delete(connection);
+  private drop(key: string, connection: HttpConnection): void {
     const list = this.byKey.get(key) ?? [];
-    const index = list.lastIndexOf(connection);
-    if (index >= 0) list.splice(index, 1);
+    const index = list.indexOf(connection);
+    if (index < 0) return;
+    list.splice(index, 1);
+    this.count--;
     if (list.length === 0) this.byKey.delete(key);
+    connection.wake();
+    connection.destroy();
   }
 }

@@ -8,6 +8,7 @@ import type { Address, Cidr } from './address.js';
 import { classOfAddress, isLoopbackName } from './address-class.js';
 import type { AddressClass } from './address-class.js';
 import { readHost } from './host.js';
+import { Memo } from './memo.js';
 import type { Target } from './target.js';
 
 /** One exception: a range or a name, with or without a port. */
@@ -110,9 +111,20 @@ function isOwnHost(host: string, addressClass: AddressClass, own: OwnAddresses):
   return addressClass === 'special_name' && isLoopbackName(host);
 }
 
+const knownAddresses = new Memo<Address | null>(1000);
+
+/** The host as an address, null for a name; remembered, for the few that a crawl of one's own net goes to. */
+function addressOf(host: string): Address | null {
+  const known = knownAddresses.get(host);
+  if (known !== undefined) return known;
+  const address = parseAddress(host);
+  knownAddresses.set(host, address);
+  return address;
+}
+
 function isAllowed(host: string, port: number, policy: TargetPolicy): boolean {
   if (policy.allow.length === 0) return false;
-  const address = parseAddress(host);
+  const address = addressOf(host);
   return policy.allow.some((entry) => (entry.port ?? port) === port && entryCovers(entry, host, address));
 }
 

@@ -15,9 +15,13 @@ function quoted(value: string): string {
 
 const orNull = (value: string | null): string => (value === null ? 'null' : quoted(value));
 
-/** Milliseconds with microseconds behind the point. */
-const ms = (value: number | null): string =>
-  value === null ? 'null' : String(Math.round(value * 1000) / 1000);
+/** Milliseconds with microseconds behind the point, put together from whole numbers: V8 prints fractions slowly. */
+function ms(value: number | null): string {
+  if (value === null) return 'null';
+  const micros = Math.round(value * 1000);
+  const whole = Math.trunc(micros / 1000);
+  return `${whole}.${String(micros - whole * 1000).padStart(3, '0')}`;
+}
 
 /** Fields of an exchange that a setting can blank. */
 export type RedactableField =
