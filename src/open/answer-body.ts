@@ -3,7 +3,7 @@ import type { Deadline } from '../core/timer-wheel.js';
 import { BodyReader, type BodyStep, type Framing } from '../http1/body.js';
 import type { HeadLimits } from '../http1/head.js';
 import type { BodyFault, BodySink, BodySource } from '../http1/stream.js';
-import type { Wire } from './wire.js';
+import { Wire } from './wire.js';
 
 const NOTHING = Buffer.alloc(0);
 
@@ -23,6 +23,8 @@ export class AnswerBody implements BodySource {
   isDone = false;
   private sink: BodySink | null = null;
   private held: Buffer | null = null;
+  /** The buffer of the wire in which `held` lies. */
+  private kept: Buffer | null = null;
   private isHolding = false;
   private isPaused = false;
   private release: (() => void) | null = null;
@@ -46,11 +48,11 @@ export class AnswerBody implements BodySource {
     return { pipe: (sink) => sink.end(null), resume: () => undefined, cancel: () => undefined };
   }
 
-  /** Keeps what came behind the head until somebody takes it; the bytes are lent, so the wire stands still. */
+  /** Keeps what came behind the head, with the buffer that it is in, until somebody takes it. */
   hold(rest: Buffer): void {
     this.isHolding = true;
     this.held = rest;
-    this.wire.pause();
+    this.kept = this.wire.keep();
   }
 
   pipe(sink: BodySink): void {
@@ -59,6 +61,7 @@ export class AnswerBody implements BodySource {
     const held = this.held ?? NOTHING;
     this.held = null;
     this.push(held);
+    if (!this.isPaused) this.letGo();
     if (!this.isDone && !this.isPaused) this.wire.resume();
     this.settleFate();
   }
@@ -66,6 +69,7 @@ export class AnswerBody implements BodySource {
   resume(): void {
     if (!this.isPaused) return;
     this.isPaused = false;
+    this.letGo();
     if (this.isDone) {
       this.takeRelease()?.();
       return;
@@ -73,6 +77,11 @@ export class AnswerBody implements BodySource {
     this.parts.deadline.restart(this.parts.idleMs);
     this.wire.resume();
     this.settleFate();
+  }
+
+  private letGo(): void {
+    if (this.kept !== null) Wire.giveBack(this.kept);
+    this.kept = null;
   }
 
   cancel(): void {

@@ -1,7 +1,7 @@
 /**
  * A socket reduced to what the data plane needs: bytes in to one reader, bytes out, pause and end.
  * Knows nothing of HTTP. Bytes handed to the reader are **lent**: they stay valid only until the call returns, unless
- * the reader pauses the wire before it returns; then they stay valid until it resumes.
+ * the reader pauses the wire before it returns (then they stay valid until it resumes) or keeps their buffer.
  */
 import net from 'node:net';
 
@@ -14,10 +14,6 @@ const MAX_SPARE_BUFFERS = 128;
 
 function takeReadBuffer(): Buffer {
   return spareBuffers.pop() ?? Buffer.allocUnsafeSlow(READ_BUFFER_BYTES);
-}
-
-function giveReadBuffer(buffer: Buffer): void {
-  if (spareBuffers.length < MAX_SPARE_BUFFERS) spareBuffers.push(buffer);
 }
 
 /** Takes what comes in on a wire. */
@@ -47,6 +43,8 @@ export class Wire {
   private error: NodeJS.ErrnoException | null = null;
   private paused = false;
   private isReading = false;
+  /** What a dialled socket reads into. */
+  private buffer: Buffer | null = null;
   private waiting: (() => void)[] | null = null;
   private readonly onWritten: () => void;
 
@@ -102,22 +100,43 @@ export class Wire {
       allowHalfOpen: true,
       noDelay: true,
       onread: {
-        buffer,
-        callback: (count: number): boolean => wire?.onRead(buffer.subarray(0, count)) ?? true,
+        buffer: () => wire?.bufferToRead() ?? buffer,
+        callback: (count: number): boolean => wire?.onRead(count) ?? true,
       },
     });
     wire = new Wire(socket);
+    wire.buffer = buffer;
     // A wire that closes while it is paused may have lent bytes that are not sent yet: its buffer is not used again.
     socket.once('close', () => {
-      if (wire?.paused === false) giveReadBuffer(buffer);
+      if (wire?.paused === false && wire.buffer !== null) Wire.giveBack(wire.buffer);
     });
     return wire;
   }
 
+  /**
+   * For a reader, during `bytes`: the bytes stay valid until it gives the buffer back; the wire reads on into another.
+   * Null for wires whose bytes have memory of their own.
+   */
+  keep(): Buffer | null {
+    const { buffer } = this;
+    this.buffer = null;
+    return buffer;
+  }
+
+  /** Ends what `keep` began, once no byte of the buffer is needed any more. */
+  static giveBack(buffer: Buffer): void {
+    if (spareBuffers.length < MAX_SPARE_BUFFERS) spareBuffers.push(buffer);
+  }
+
+  private bufferToRead(): Buffer {
+    this.buffer ??= takeReadBuffer();
+    return this.buffer;
+  }
+
   /** Hands bytes on; false stops the reading, which costs less than pausing the stream. */
-  private onRead(chunk: Buffer): boolean {
+  private onRead(count: number): boolean {
     this.isReading = true;
-    this.reader.bytes(chunk);
+    if (this.buffer !== null) this.reader.bytes(this.buffer.subarray(0, count));
     this.isReading = false;
     return !this.paused;
   }
