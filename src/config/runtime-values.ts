@@ -27,12 +27,21 @@ export function timeoutsOf({ timeouts }: Config): Timeouts {
 /** Connections when the system does not tell how many files may be open. */
 const cautiousConnections = 10_000;
 
+/** Files kept free for everything but connections: a tenth, and never more than this. */
+const mostReserved = 512;
+
+/** Each client's connection needs one to an upstream. */
+function connectionsWithin(openFiles: number): number {
+  const reserved = Math.min(mostReserved, openFiles * 0.1);
+  return Math.max(1, Math.floor((openFiles - reserved) / 2));
+}
+
 /**
- * Bounds of the data plane. Connections are never more than 45 % of the files that may be open
- * (each needs one to an upstream); `openFiles` is that number, null where it isn't known.
+ * Bounds of the data plane. Connections are never more than half of the files that may be open, less a reserve;
+ * `openFiles` is that number, null where it isn't known.
  */
 export function limitsOf({ limits }: Config, openFiles: number | null = openFileLimit()): Limits {
-  const most = openFiles === null ? Infinity : Math.max(1, Math.floor(openFiles * 0.45));
+  const most = openFiles === null ? Infinity : connectionsWithin(openFiles);
   const wanted = limits.connections === 'auto' ? Infinity : limits.connections;
   const connections = Math.min(wanted, most);
   return {

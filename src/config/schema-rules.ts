@@ -58,7 +58,7 @@ export const limitsSchema = withHelp(
       connections: withHelp(
         z.union([z.literal('auto'), count(1)], { error: "expected a number or 'auto'" }),
         {
-          help: "Client connections at once. 'auto' is 45 % of the open files that the system allows, which is the most in any case, since each connection needs one to an upstream.",
+          help: "Client connections at once. 'auto' is half of the open files that the system allows, less a reserve, which is the most in any case, since each connection needs one to an upstream.",
         },
       ).prefault('auto'),
       connections_per_address: withHelp(

@@ -3,7 +3,7 @@
  * than the other takes. Ends by itself when both sides ended, or at a limit.
  */
 import type { Deadline, TimerWheel } from '../core/timer-wheel.js';
-import { NOBODY, type Wire } from '../open/wire.js';
+import { NOBODY, type Wire, type WireReader } from '../open/wire.js';
 
 /** Limits of a relay, in milliseconds. */
 export interface RelayLimits {
@@ -43,17 +43,12 @@ export class Relay {
 
   /** Sends what each side said before the relay stood, then lets both flow. */
   start(early: readonly Buffer[], rest: Buffer): void {
-    this.join(this.client, this.upstream, (count) => {
-      this.bytesIn += count;
-    });
-    this.join(this.upstream, this.client, (count) => {
-      if (this.bytesOut === 0) this.parts.onFirstAnswer();
-      this.bytesOut += count;
-    });
-    for (const chunk of early) this.client.reader.bytes(chunk);
-    if (rest.length > 0) this.upstream.reader.bytes(rest);
-    this.flow(this.client, this.upstream);
-    this.flow(this.upstream, this.client);
+    const there = new Way(this, this.client, this.upstream);
+    const back = new Way(this, this.upstream, this.client);
+    for (const chunk of early) there.bytes(chunk);
+    if (rest.length > 0) back.bytes(rest);
+    there.flow();
+    back.flow();
   }
 
   /** Ends both sides at once. */
@@ -75,34 +70,23 @@ export class Relay {
     return this.client.hasEnded || this.upstream.hasEnded ? limits.halfCloseMs : limits.idleMs;
   }
 
-  private join(from: Wire, to: Wire, count: (bytes: number) => void): void {
-    const goOn = (): void => from.resume();
-    from.reader = {
-      bytes: (chunk) => {
-        count(chunk.length);
-        this.idle.restart(this.idleMs);
-        if (to.write(chunk)) return;
-        from.pause();
-        to.whenFlushed(goOn);
-      },
-      ended: () => {
-        to.end();
-        this.idle.restart(this.idleMs);
-      },
-      closed: (error) => this.onClosed({ from, to, error }),
-    };
+  /** @internal Bytes go by. */
+  passed(from: Wire, bytes: number): void {
+    this.idle.restart(this.idleMs);
+    if (from === this.client) this.bytesIn += bytes;
+    else {
+      if (this.bytesOut === 0) this.parts.onFirstAnswer();
+      this.bytesOut += bytes;
+    }
   }
 
-  /** Reads on unless bytes of this side still wait; a side that was read to its end before passes its FIN on now. */
-  private flow(from: Wire, to: Wire): void {
-    if (from.isClosed) this.onClosed({ from, to, error: null });
-    else if (from.hasEnded) to.end();
-    else if (!to.hasUnsent) from.resume();
+  /** @internal One side has sent its last byte. */
+  halfEnded(): void {
+    this.idle.restart(this.idleMs);
   }
 
-  private onClosed(side: { from: Wire; to: Wire; error: Error | null }): void {
-    const { from, to, error } = side;
-    from.reader = NOBODY;
+  /** @internal One wire is closed. */
+  closed(from: Wire, to: Wire, error: Error | null): void {
     if (this.end === null && (error !== null || !from.hasEnded)) {
       this.end = from === this.client ? 'client_gone' : 'upstream_cut';
     }
@@ -114,5 +98,43 @@ export class Relay {
     this.idle.cancel();
     this.lifetime.cancel();
     this.parts.onEnd(this.end ?? 'complete');
+  }
+}
+
+/** One direction of a relay. A class and no closures: there may be tens of thousands, most of them idle. */
+class Way implements WireReader {
+  private goOn: (() => void) | null = null;
+
+  constructor(
+    private readonly relay: Relay,
+    private readonly from: Wire,
+    private readonly to: Wire,
+  ) {
+    from.reader = this;
+  }
+
+  bytes(chunk: Buffer): void {
+    this.relay.passed(this.from, chunk.length);
+    if (this.to.write(chunk)) return;
+    this.from.pause();
+    this.goOn ??= () => this.from.resume();
+    this.to.whenFlushed(this.goOn);
+  }
+
+  ended(): void {
+    this.to.end();
+    this.relay.halfEnded();
+  }
+
+  closed(error: Error | null): void {
+    this.from.reader = NOBODY;
+    this.relay.closed(this.from, this.to, error);
+  }
+
+  /** Reads on unless bytes still wait; a side that was read to its end before passes its FIN on now. */
+  flow(): void {
+    if (this.from.isClosed) this.closed(null);
+    else if (this.from.hasEnded) this.to.end();
+    else if (!this.to.hasUnsent) this.from.resume();
   }
 }

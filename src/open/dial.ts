@@ -48,10 +48,7 @@ export function dial(upstream: Upstream, options: OpenOptions): Promise<Dialled 
   if (abandonment.isAbandoned) return Promise.resolve(openFault('dial', 'client_gone', 'the client left'));
   let wire: Wire;
   try {
-    wire =
-      upstream.protocol === 'https'
-        ? dialTls(upstream)
-        : Wire.dialling({ host: upstream.host, port: upstream.port });
+    wire = upstream.protocol === 'https' ? dialTls(upstream) : Wire.dialling(upstream);
   } catch (error) {
     return Promise.resolve(openFault('dial', 'local', `dialling failed: ${(error as Error).message}`));
   }

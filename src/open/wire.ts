@@ -43,6 +43,7 @@ export class Wire {
   private error: NodeJS.ErrnoException | null = null;
   private paused = false;
   private isReading = false;
+  private isStallWatched = false;
   /** What a dialled socket reads into. */
   private buffer: Buffer | null = null;
   private waiting: (() => void)[] | null = null;
@@ -54,7 +55,6 @@ export class Wire {
       socket.setTimeout(0);
       this.wakeWaiting();
     };
-    socket.on('timeout', () => socket.destroy(new Error(`the peer took nothing for ${this.stallMs} ms`)));
     socket.on('end', () => {
       if (this.wasReset()) return;
       this.hasEnded = true;
@@ -92,11 +92,12 @@ export class Wire {
    * Starts to dial with a read buffer of the wire's own, which halves the CPU per GB against 'data' events.
    * @throws never for a bad address at run time: faults come as 'error' on the socket.
    */
-  static dialling(options: net.TcpNetConnectOpts): Wire {
+  static dialling(at: { readonly host: string; readonly port: number }): Wire {
     const buffer = takeReadBuffer();
     let wire: Wire | null = null;
     const socket = net.connect({
-      ...options,
+      host: at.host,
+      port: at.port,
       allowHalfOpen: true,
       noDelay: true,
       onread: {
@@ -174,7 +175,14 @@ export class Wire {
     const { waiting } = this;
     if (waiting === null) this.waiting = [callback];
     else if (!waiting.includes(callback)) waiting.push(callback);
+    if (!this.isStallWatched) this.watchStall();
     this.socket.setTimeout(this.stallMs);
+  }
+
+  private watchStall(): void {
+    this.isStallWatched = true;
+    const { socket, stallMs } = this;
+    socket.on('timeout', () => socket.destroy(new Error(`the peer took nothing for ${stallMs} ms`)));
   }
 
   private wakeWaiting(): void {

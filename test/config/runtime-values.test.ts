@@ -82,8 +82,9 @@ routes:
 });
 
 describe('connections', () => {
-  it('are 45 % of the files that may be open', () => {
+  it('are half of the files that may be open, less a reserve', () => {
     expect(limitsOf(standard, 1024).connections).toBe(460);
+    expect(limitsOf(standard, 20_000).connections).toBe(9744);
     expect(limitsOf(standard, 1).connections).toBe(1);
     expect(limitsOf(standard, null).connections).toBe(10_000);
   });
