@@ -102,7 +102,7 @@ export function pinsContract(name: string, make: () => PinsUnderTest | Promise<P
     it('takes any text as a key', async () => {
       const keys = ['', '__proto__', 'a:b', '\u0000', '☃', 'x'.repeat(300)];
       await Promise.all(keys.map((key, n) => store.pins.bind(key, `u-${n}`, TTL_MS)));
-      const pins = await Promise.all(keys.map((key) => store.pins.find(key, TTL_MS)));
+      const pins = await Promise.all(keys.map(async (key) => store.pins.find(key, TTL_MS)));
       expect(pins.map((pin) => pin?.exit)).toEqual(keys.map((_, n) => `u-${n}`));
     });
   });

@@ -33,7 +33,7 @@ describe('K01 a session stays where it is', () => {
     const slow = () =>
       stage.exit(async (peer) => {
         if (++requests === 1) await held;
-        await peer.write('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nslow');
+        peer.write('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nslow');
       });
     const exits = [await slow(), await slow()];
     const gateway = await stage.gateway(exits, {

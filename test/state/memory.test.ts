@@ -12,7 +12,7 @@ describe('MemoryPins: bounds', () => {
     clock.advance(500);
     await pins.find('a', 1000);
     await pins.bind('d', 'u-d', 1000);
-    const found = await Promise.all(['a', 'b', 'c', 'd'].map((key) => pins.find(key, 1000)));
+    const found = await Promise.all(['a', 'b', 'c', 'd'].map(async (key) => pins.find(key, 1000)));
     expect(found.map((pin) => pin?.exit)).toEqual(['u-a', undefined, 'u-c', 'u-d']);
     expect(pins.size).toBe(3);
   });
