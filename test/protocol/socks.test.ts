@@ -192,15 +192,20 @@ describe('SOCKS4 and 4a', () => {
   });
 
   it.each<[number, string, RegExp]>([
-    [91, 'failed', /rejected or failed \(SOCKS4 reply 91\)/],
+    [91, 'failed', /rejected or failed \(SOCKS4 reply 91; .* no names\)/],
     [92, 'auth', /identd/],
     [93, 'auth', /identd/],
-    [94, 'protocol', /unknown code \(SOCKS4 reply 94\)/],
+    [94, 'protocol', /unknown code \(SOCKS4 reply 94/],
     [0, 'protocol', /unknown code/],
   ])('reply %i is %s', (code, fault, detail) => {
     const { step } = run(ask({ version: 4 }), [Buffer.of(0, code, 0, 0, 0, 0, 0, 0)]);
     expect(step).toMatchObject({ kind: 'fault', fault });
     expect(step.kind === 'fault' && step.detail).toMatch(detail);
+  });
+
+  it('the hint about names is for names only', () => {
+    const { step } = run(ask({ version: 4, host: '10.0.0.1' }), [Buffer.of(0, 91, 0, 0, 0, 0, 0, 0)]);
+    expect(step).toMatchObject({ detail: 'the upstream says: rejected or failed (SOCKS4 reply 91)' });
   });
 
   it('a SOCKS5 proxy is found out at its first byte', () => {

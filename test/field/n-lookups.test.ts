@@ -1,0 +1,160 @@
+/** Field cases of kind N: names that do not resolve, of upstreams and of targets; and H35, addresses in brackets. */
+import { describe, expect, it } from 'vitest';
+import type { LookUp } from '../../src/open/resolver.js';
+import { answerOf } from '../support/ask.js';
+import { fieldsOf } from '../support/raw-client.js';
+import { alsoScripted, connectHead, getHead, startRig } from '../support/rig.js';
+import { refusedPort, serveEach } from '../support/scripted-upstream.js';
+import { socksServer } from '../support/scripted-socks.js';
+import { jumpingClock } from '../support/jumping-clock.js';
+
+const page = serveEach((peer, { head }) => {
+  if (head.startsWith('CONNECT ')) peer.write('HTTP/1.1 200 OK\r\n\r\n');
+  else peer.answer('page');
+});
+
+function failing(code: string): LookUp {
+  return () => Promise.reject(Object.assign(new Error('no address'), { code }));
+}
+
+describe('N03 the name of an upstream that does not resolve', () => {
+  it('takes only this one out; it is back when the name resolves', async () => {
+    const names = new Map<string, string[]>([['good.test', ['127.0.0.1']]]);
+    const lookUp: LookUp = async (host) => {
+      const found = names.get(host);
+      if (found === undefined) throw Object.assign(new Error('unknown'), { code: 'ENOTFOUND' });
+      return found;
+    };
+    const late = await alsoScripted(page);
+    const clock = jumpingClock();
+    const { gateway, client, upstream } = await startRig(page, {
+      upstreams: ({ port }) => [`http://late.test:${late.port}`, `http://good.test:${port}`],
+      parts: { lookUp, clock },
+    });
+    for (let nth = 0; nth < 6; nth++) {
+      expect((await (await client()).write(getHead(`http://s${nth}.test/`)).answer()).status).toBe(200);
+    }
+    expect((await gateway.event('exit_banned')).reason).toBe('dns');
+    expect(upstream.accepts).toBeGreaterThan(0);
+    expect(late.accepts).toBe(0);
+    names.set('late.test', ['127.0.0.1']);
+    clock.jump(60_000);
+    for (let nth = 0; nth < 2; nth++) await (await client()).write(getHead()).answer();
+    expect(late.accepts).toBe(1);
+  });
+
+  it('is upstream_dns when there is no other', async () => {
+    const { client } = await startRig(page, {
+      upstreams: () => ['http://gone.test:1', 'socks5://gone.test:1'],
+      parts: { lookUp: failing('ENOTFOUND') },
+    });
+    const answer = answerOf(await (await client()).write(connectHead()).answer());
+    expect(answer.problem()).toMatchObject({ code: 'upstream_dns', status: 502, blame: 'upstream' });
+    expect(answer.problem().detail).toContain('ENOTFOUND');
+  });
+
+  it('a look-up that never ends is given up at the dial deadline', async () => {
+    const { client } = await startRig(page, {
+      upstreams: () => ['http://slow.test:1'],
+      config: { timeouts: { dial: '100ms' }, retry: { retries: 0 } },
+      parts: { lookUp: () => new Promise(() => undefined) },
+    });
+    const answer = answerOf(await (await client()).write(connectHead()).answer());
+    expect(answer.problem()).toMatchObject({ code: 'upstream_dns', status: 502 });
+  });
+
+  it('one that leads to the gateway itself is a loop', async () => {
+    const port = await refusedPort();
+    const { client } = await startRig(page, {
+      upstreams: () => [`http://me.test:${port}`, `socks5://me.test:${port}`],
+      config: { listen: { proxy: `127.0.0.1:${port}`, admin: '127.0.0.1:0' } },
+      parts: { lookUp: () => Promise.resolve(['127.0.0.1']) },
+    });
+    const answer = answerOf(await (await client()).write(connectHead()).answer());
+    expect(answer.problem()).toMatchObject({ code: 'loop_detected', status: 508 });
+  });
+});
+
+describe('N04 the name of a target that does not resolve, without a proxy', () => {
+  it.each([
+    ['ENOTFOUND', false],
+    ['EAI_AGAIN', true],
+    ['EAI_FAIL', true],
+  ])('%s: 502 target_dns for 100 at once, by one look-up; retryable %s', async (code, retryable) => {
+    let lookUps = 0;
+    const fail = failing(code);
+    const { gateway, client } = await startRig(page, {
+      upstreams: () => ['direct://'],
+      config: { retry: { retries: 0 } },
+      parts: {
+        lookUp: (host) => {
+          lookUps++;
+          return fail(host);
+        },
+      },
+    });
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, async (_, nth) => {
+        const head = nth % 2 === 0 ? connectHead('nx.invalid:443') : getHead('http://nx.invalid/');
+        return answerOf(await (await client()).write(head).answer());
+      }),
+    );
+    for (const answer of answers) {
+      expect(answer.problem()).toMatchObject({
+        ...{ code: 'target_dns', status: 502, blame: 'target', retryable },
+      });
+      expect(answer.problem().detail).toContain(code);
+      expect(fieldsOf(answer.head, 'proxy-status')[0]).toContain('error=dns_error');
+    }
+    expect(lookUps).toBe(1);
+    expect(gateway.events.filter(({ type }) => type === 'exit_banned')).toEqual([]);
+  });
+
+  it('a name that does not exist is not asked for by other exits; one that may resolve later is', async () => {
+    const asked: Record<string, number> = {};
+    for (const code of ['ENOTFOUND', 'EAI_AGAIN']) {
+      const { client, upstream } = await startRig(page, {
+        upstreams: ({ url }) => ['direct://', url],
+        parts: { lookUp: failing(code) },
+      });
+      const answer = await (await client()).write(getHead('http://nx.invalid/')).answer();
+      asked[code] = upstream.accepts;
+      expect(answer.status).toBe(code === 'ENOTFOUND' ? 502 : 200);
+    }
+    expect(asked).toEqual({ ENOTFOUND: 0, EAI_AGAIN: 1 });
+  });
+
+  it('with the machine’s own resolver too', async () => {
+    const { client } = await startRig(page, { upstreams: () => ['direct://'] });
+    const answer = answerOf(await (await client()).write(getHead('http://nx.invalid/')).answer());
+    expect(answer.problem()).toMatchObject({ code: 'target_dns', status: 502 });
+  });
+});
+
+describe('H35 addresses in brackets', () => {
+  const config = { targets: { allow: ['::1/128'] } };
+
+  it('as upstream, of every kind', async () => {
+    const http = await alsoScripted(page, '::1');
+    const socks = await alsoScripted(socksServer([], page), '::1');
+    for (const url of [http.url, socks.url.replace('http', 'socks5')]) {
+      const { client } = await startRig(page, { upstreams: () => [url] });
+      expect((await (await client()).write(getHead()).answer()).body.toString()).toBe('page');
+      expect(await (await client()).write(connectHead()).head()).toMatch(/ 200 /);
+    }
+    expect([http.accepts, socks.accepts]).toEqual([2, 2]);
+  });
+
+  it('as target, without a proxy', async () => {
+    const target = await alsoScripted(page, '::1');
+    const { client } = await startRig(page, { upstreams: () => ['direct://'], config });
+    const plain = await (await client()).write(getHead(`http://[::1]:${target.port}/x`)).answer();
+    expect(plain.body.toString()).toBe('page');
+    expect(target.heads).toEqual([`GET /x HTTP/1.1\r\nHost: [::1]:${target.port}\r\n\r\n`]);
+    const tunnel = await client();
+    await tunnel.write(connectHead(`[::1]:${target.port}`)).head();
+    tunnel.take();
+    tunnel.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    expect((await tunnel.answer()).body.toString()).toBe('page');
+  });
+});
