@@ -116,12 +116,10 @@ const stages: Readonly<Record<StageName, Stage>> = {
   },
   reply4: {
     lengthOf: (bytes) => (bytes[0] === 0 ? REPLY4_BYTES : 1),
-    read: (message) => {
+    read: (message, ask) => {
       if (message[0] !== 0) return notSocks(message, 4);
-      const code = message[1] ?? 0;
-      if (code === 90) return { kind: 'open' };
-      const [kind, text] = replies4.get(code) ?? ['protocol', 'an unknown code'];
-      return fault(kind, `the upstream says: ${text} (SOCKS4 reply ${code})`);
+      if (message[1] === 90) return { kind: 'open' };
+      return refusal4(message[1] ?? 0, ask);
     },
   },
 };
@@ -141,6 +139,13 @@ function refusal5(code: number, ask: SocksAsk): SocksFault {
   // Who takes no IPv6 is good for other targets; who takes no names is good for nothing.
   const isUseless = kind === 'unsupported' && parseAddress(ask.host) === null;
   return fault(isUseless ? 'protocol' : kind, `the upstream says: ${text} (SOCKS5 reply ${code})`);
+}
+
+function refusal4(code: number, ask: SocksAsk): SocksFault {
+  const [kind, text] = replies4.get(code) ?? ['protocol', 'an unknown code'];
+  const isName = parseAddress(ask.host) === null;
+  const hint = isName ? '; one that knows SOCKS4 but not 4a takes addresses only, no names' : '';
+  return fault(kind, `the upstream says: ${text} (SOCKS4 reply ${code}${hint})`);
 }
 
 function notSocks(message: Buffer, version: number): SocksFault {
