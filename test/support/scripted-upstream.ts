@@ -189,6 +189,12 @@ export async function startScripted(
     certificate === undefined
       ? net.createServer(options, welcome)
       : tls.createServer({ ...options, ...certificate }, welcome);
+  // Under TLS these are not the peers' sockets, and a handshake that fails leaves no peer at all.
+  const sockets = new Set<net.Socket>();
+  server.on('connection', (socket: net.Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(0, host, resolve);
@@ -213,6 +219,7 @@ export async function startScripted(
     },
     close: async () => {
       for (const peer of peers) peer.socket.destroy();
+      for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));
       if (errors.length > 0) throw errors[0] as Error;
     },
