@@ -1,4 +1,4 @@
-/** Field cases of kind N: names that do not resolve, of upstreams and of targets; and H35, addresses in brackets. */
+/** N03, N04: look-ups that fail, of upstreams and of targets without a proxy; and H35, addresses in brackets. */
 import { describe, expect, it } from 'vitest';
 import type { LookUp } from '../../src/open/resolver.js';
 import { answerOf } from '../support/ask.js';
@@ -6,7 +6,6 @@ import { fieldsOf } from '../support/raw-client.js';
 import { alsoScripted, connectHead, getHead, startRig } from '../support/rig.js';
 import { refusedPort, serveEach } from '../support/scripted-upstream.js';
 import { socksServer } from '../support/scripted-socks.js';
-import { jumpingClock } from '../support/jumping-clock.js';
 
 const page = serveEach((peer, { head }) => {
   if (head.startsWith('CONNECT ')) peer.write('HTTP/1.1 200 OK\r\n\r\n');
@@ -18,31 +17,6 @@ function failing(code: string): LookUp {
 }
 
 describe('N03 the name of an upstream that does not resolve', () => {
-  it('takes only this one out; it is back when the name resolves', async () => {
-    const names = new Map<string, string[]>([['good.test', ['127.0.0.1']]]);
-    const lookUp: LookUp = async (host) => {
-      const found = names.get(host);
-      if (found === undefined) throw Object.assign(new Error('unknown'), { code: 'ENOTFOUND' });
-      return found;
-    };
-    const late = await alsoScripted(page);
-    const clock = jumpingClock();
-    const { gateway, client, upstream } = await startRig(page, {
-      upstreams: ({ port }) => [`http://late.test:${late.port}`, `http://good.test:${port}`],
-      parts: { lookUp, clock },
-    });
-    for (let nth = 0; nth < 6; nth++) {
-      expect((await (await client()).write(getHead(`http://s${nth}.test/`)).answer()).status).toBe(200);
-    }
-    expect((await gateway.event('exit_banned')).reason).toBe('dns');
-    expect(upstream.accepts).toBeGreaterThan(0);
-    expect(late.accepts).toBe(0);
-    names.set('late.test', ['127.0.0.1']);
-    clock.jump(60_000);
-    for (let nth = 0; nth < 2; nth++) await (await client()).write(getHead()).answer();
-    expect(late.accepts).toBe(1);
-  });
-
   it('is upstream_dns when there is no other', async () => {
     const { client } = await startRig(page, {
       upstreams: () => ['http://gone.test:1', 'socks5://gone.test:1'],
