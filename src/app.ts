@@ -65,7 +65,7 @@ export interface AppParts {
 
 /** Builds a gateway; nothing listens yet. @throws when a source of upstreams or the log file can't be read. */
 export async function buildApp(config: Config, parts: AppParts = {}): Promise<App> {
-  const clock = parts.clock ?? systemClock;
+  const { clock = systemClock, random = systemRandom, lookUp = systemLookUp } = parts;
   const log = createLog(config.log, clock);
   const subscribers: Subscriber[] = [(event) => log.subscribe(event)];
   if (parts.subscriber !== undefined) subscribers.push(parts.subscriber);
@@ -76,11 +76,7 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
     addresses: ownAddresses(),
     names: new Set([os.hostname().toLowerCase()]),
   };
-  const services = await buildServices(config, {
-    ...{ clock, emit, own },
-    random: parts.random ?? systemRandom,
-    lookUp: parts.lookUp ?? systemLookUp,
-  });
+  const services = await buildServices(config, { clock, random, lookUp, emit, own });
   const listeners = config.listeners.map(
     (each) =>
       new Listener(services, {

@@ -1,42 +1,16 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Secret } from '../../src/core/secret.js';
-import { SocksHandshake, type SocksAsk, type SocksStep } from '../../src/protocol/socks.js';
-
-const METHOD_NONE = Buffer.of(5, 0);
-const METHOD_LOGIN = Buffer.of(5, 2);
-const LOGIN_OK = Buffer.of(1, 0);
-const BOUND_IPV4 = Buffer.of(5, 0, 0, 1, 10, 0, 0, 1, 0x1f, 0x90);
-const OK4 = Buffer.of(0, 90, 0, 0, 0, 0, 0, 0);
-
-function ask(changes: Partial<SocksAsk> = {}): SocksAsk {
-  return { version: 5, host: 'a.test', port: 443, login: null, ...changes };
-}
-
-function login(username: string, password: string): SocksAsk['login'] {
-  return { username, password: new Secret(password) };
-}
-
-/** What came of a handshake to which these pieces were pushed, and everything that it sent. */
-function run(asked: SocksAsk, pieces: readonly Buffer[]): { sent: string[]; step: SocksStep } {
-  const handshake = new SocksHandshake(asked);
-  const first = handshake.start();
-  if ('kind' in first) return { sent: [], step: first };
-  const sent = [first.toString('hex')];
-  let step: SocksStep = { kind: 'more', send: null };
-  for (const piece of pieces) {
-    // Lent bytes are overwritten after the call, as a read buffer is.
-    const lent = Buffer.from(piece);
-    step = handshake.push(lent);
-    if (step.kind === 'open') step = { kind: 'open', rest: Buffer.from(step.rest) };
-    lent.fill(0xee);
-    if (step.kind === 'more' && step.send !== null) sent.push(step.send.toString('hex'));
-    if (step.kind !== 'more') break;
-  }
-  return { sent, step };
-}
-
-const inBytes = (data: Buffer): Buffer[] => Array.from(data, (octet) => Buffer.of(octet));
+import { SocksHandshake } from '../../src/protocol/socks.js';
+import {
+  ask,
+  bounds,
+  BOUND_IPV4,
+  inBytes,
+  login,
+  METHOD_LOGIN,
+  METHOD_NONE,
+  OK4,
+  run,
+} from './socks-talk.js';
 
 describe('SOCKS5: what is sent', () => {
   it('S01 a name goes as a name, never looked up', () => {
@@ -77,17 +51,6 @@ describe('SOCKS5: what is sent', () => {
   });
 });
 
-/** Bound addresses of every type. */
-const bounds: [string, Buffer][] = [
-  ['IPv4', BOUND_IPV4],
-  [
-    'a name of 9 bytes',
-    Buffer.concat([Buffer.of(5, 0, 0, 3, 9), Buffer.from('exit.test'), Buffer.of(0, 80)]),
-  ],
-  ['an empty name', Buffer.of(5, 0, 0, 3, 0, 0, 80)],
-  ['IPv6', Buffer.concat([Buffer.of(5, 0, 0, 4), Buffer.alloc(16, 1), Buffer.of(0, 80)])],
-];
-
 describe('SOCKS5: what comes back', () => {
   it.each(bounds)('S07 S06 the whole reply with %s is taken, what follows is the tunnel’s', (_, reply) => {
     const whole = Buffer.concat([reply, Buffer.from('220 hi')]);
@@ -120,26 +83,27 @@ describe('SOCKS5: what comes back', () => {
     expect(step).toMatchObject({ kind: 'fault', fault: 'unsupported' });
   });
 
-  it.each<[string, SocksAsk['login'], Buffer[], string, RegExp]>([
-    ['no method will do', null, [Buffer.of(5, 255)], 'auth', /wants a login and none is configured/],
-    ['a login is wanted that we have not', null, [METHOD_LOGIN], 'auth', /none is configured/],
-    ['no login will do', login('u', 'p'), [Buffer.of(5, 255)], 'auth', /takes no login by password/],
-    [
-      'the login is refused',
-      login('u', 'p'),
-      [METHOD_LOGIN, Buffer.of(1, 1)],
-      'auth',
-      /refused the configured/,
-    ],
-    ['another method', null, [Buffer.of(5, 1)], 'protocol', /not offered/],
-    ['an HTTP proxy', null, [Buffer.from('HTTP/1.1 400')], 'protocol', /may be an HTTP proxy/],
-    ['SOCKS4', null, [Buffer.of(0)], 'protocol', /byte 0/],
-    ['nonsense for a login', login('u', 'p'), [METHOD_LOGIN, Buffer.of(9, 0)], 'protocol', /SOCKS5/],
-    ['nonsense for a reply', null, [METHOD_NONE, Buffer.of(4)], 'protocol', /SOCKS5/],
-    ['an unknown type', null, [METHOD_NONE, Buffer.of(5, 0, 0, 2, 0)], 'protocol', /unknown type 2/],
-    ['an answer too early', null, [Buffer.of(5, 0, 5, 0)], 'protocol', /before it was asked/],
-  ])('%s', (_, asLogin, pieces, fault, detail) => {
-    const { step } = run(ask({ login: asLogin }), pieces);
+  it.each<[string, Buffer[], string, RegExp]>([
+    ['no method will do', [Buffer.of(5, 255)], 'auth', /wants a login and none is configured/],
+    ['a login is wanted that we have not', [METHOD_LOGIN], 'auth', /none is configured/],
+    ['another method', [Buffer.of(5, 1)], 'protocol', /not offered/],
+    ['an HTTP proxy', [Buffer.from('HTTP/1.1 400')], 'protocol', /may be an HTTP proxy/],
+    ['SOCKS4', [Buffer.of(0)], 'protocol', /byte 0/],
+    ['nonsense for a reply', [METHOD_NONE, Buffer.of(4)], 'protocol', /SOCKS5/],
+    ['an unknown type', [METHOD_NONE, Buffer.of(5, 0, 0, 2, 0)], 'protocol', /unknown type 2/],
+    ['an answer too early', [Buffer.of(5, 0, 5, 0)], 'protocol', /before it was asked/],
+  ])('without a login: %s', (_, pieces, fault, detail) => {
+    const { step } = run(ask(), pieces);
+    expect(step).toMatchObject({ kind: 'fault', fault });
+    expect(step.kind === 'fault' && step.detail).toMatch(detail);
+  });
+
+  it.each<[string, Buffer[], string, RegExp]>([
+    ['no login will do', [Buffer.of(5, 255)], 'auth', /takes no login by password/],
+    ['the login is refused', [METHOD_LOGIN, Buffer.of(1, 1)], 'auth', /refused the configured/],
+    ['nonsense for an answer', [METHOD_LOGIN, Buffer.of(9, 0)], 'protocol', /SOCKS5/],
+  ])('with a login: %s', (_, pieces, fault, detail) => {
+    const { step } = run(ask({ login: login('u', 'p') }), pieces);
     expect(step).toMatchObject({ kind: 'fault', fault });
     expect(step.kind === 'fault' && step.detail).toMatch(detail);
   });
@@ -212,98 +176,3 @@ describe('SOCKS4 and 4a', () => {
     expect(run(ask({ version: 4 }), [Buffer.of(5)]).step).toMatchObject({ fault: 'protocol' });
   });
 });
-
-describe('SOCKS: properties', () => {
-  const host = fc.constantFrom('a.test', '10.0.0.1', '2001:db8::7', 'x'.repeat(253));
-  const asked = fc.record({
-    version: fc.constantFrom<4 | 5>(4, 5),
-    host,
-    port: fc.integer({ min: 1, max: 65_535 }),
-    login: fc.constantFrom(null, login('u', 'p'), login('ü'.repeat(100), '')),
-  });
-
-  it('S06 every split of every good conversation comes to the same end', () => {
-    const cuts = fc.array(fc.integer({ min: 1, max: 40 }), { maxLength: 12 });
-    const bound = fc.constantFrom(...bounds.map(([, reply]) => reply));
-    const glued = fc.uint8Array({ maxLength: 20 });
-    fc.assert(
-      fc.property(bound, cuts, glued, fc.boolean(), (reply, lengths, tail, withLogin) => {
-        const rest = Buffer.from(tail);
-        const pieces = withLogin
-          ? [METHOD_LOGIN, LOGIN_OK, Buffer.concat([reply, rest])]
-          : [METHOD_NONE, Buffer.concat([reply, rest])];
-        const split = pieces.flatMap((piece) => splitBy(piece, lengths));
-        const got: Buffer[] = [];
-        const { step, sent } = run(ask({ login: withLogin ? login('u', 'p') : null }), split);
-        if (step.kind !== 'open') throw new Error(`it ended as ${step.kind}`);
-        got.push(step.rest);
-        expect(sent).toHaveLength(pieces.length);
-        // What was not pushed any more is what the split left behind the piece that ended it.
-        expect(rest.subarray(0, step.rest.length)).toEqual(Buffer.concat(got));
-      }),
-      { numRuns: 500 },
-    );
-  });
-
-  it('random bytes never throw, and are never taken for a tunnel before it was asked for', () => {
-    fc.assert(
-      fc.property(asked, fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 6 }), (what, pieces) => {
-        const { step } = run(what, pieces.map(Buffer.from));
-        if (step.kind === 'open') expect(pieces[0]?.[0] === 5 || what.version === 4).toBe(true);
-      }),
-      { numRuns: 3000 },
-    );
-  });
-
-  it('random bytes behind a good beginning never throw', () => {
-    const start = fc.constantFrom([METHOD_NONE], [METHOD_LOGIN], [METHOD_LOGIN, LOGIN_OK]);
-    fc.assert(
-      fc.property(start, fc.array(fc.uint8Array({ maxLength: 30 }), { maxLength: 30 }), (good, pieces) => {
-        const { step } = run(ask({ login: login('u', 'p') }), [...good, ...pieces.map(Buffer.from)]);
-        expect(['more', 'open', 'fault']).toContain(step.kind);
-      }),
-      { numRuns: 2000 },
-    );
-  });
-
-  it('no fault tells a password', () => {
-    fc.assert(
-      fc.property(fc.array(fc.uint8Array({ maxLength: 30 }), { maxLength: 5 }), (pieces) => {
-        const { step } = run(ask({ login: login('u', 'S3CRET') }), [
-          METHOD_LOGIN,
-          ...pieces.map(Buffer.from),
-        ]);
-        if (step.kind === 'fault') expect(step.detail).not.toContain('S3CRET');
-      }),
-    );
-  });
-
-  it('what is asked can be read back by a peer', () => {
-    fc.assert(
-      fc.property(asked, (what) => {
-        const { sent } = run({ ...what, version: 5 }, [
-          what.login === null ? METHOD_NONE : METHOD_LOGIN,
-          LOGIN_OK,
-        ]);
-        const bytes = Buffer.from(sent.at(-1) ?? '', 'hex');
-        expect(bytes.subarray(0, 3)).toEqual(Buffer.of(5, 1, 0));
-        expect(bytes.readUInt16BE(bytes.length - 2)).toBe(what.port);
-        const isName = bytes[3] === 3;
-        if (isName) expect(bytes.subarray(5, -2).toString('latin1')).toBe(what.host);
-        expect(bytes.length).toBe({ 1: 10, 4: 22, 3: 7 + what.host.length }[bytes[3] ?? 0]);
-      }),
-    );
-  });
-});
-
-function splitBy(data: Buffer, lengths: readonly number[]): Buffer[] {
-  const pieces: Buffer[] = [];
-  let at = 0;
-  for (const length of lengths) {
-    if (at >= data.length) break;
-    pieces.push(data.subarray(at, at + length));
-    at += length;
-  }
-  if (at < data.length) pieces.push(data.subarray(at));
-  return pieces;
-}
