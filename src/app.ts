@@ -190,7 +190,7 @@ async function buildServices(config: Config, basics: Basics): Promise<GatewaySer
     pins: new MemoryPins(clock),
     rateLimits: new RateLimits(),
     opener: {
-      ...{ wheel, idle, headLimits: limits, emit },
+      ...{ clock, wheel, idle, headLimits: limits, emit },
       isOwn: ({ host, port }) => isOwnDoor(host, port, own.doors, own),
       upstreamNames: new Resolver({ clock, lookUp, ...upstreamNameTimes }),
       targetNames: new Resolver({ clock, lookUp, ...targetNameTimes }),

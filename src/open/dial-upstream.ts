@@ -7,7 +7,13 @@ import { openFault } from './local-faults.js';
 import type { Opener } from './open.js';
 import type { Resolution } from './resolver.js';
 
-/** Dials the upstream, TLS included for https. Resolves within twice `dialMs` and `tlsMs`; never rejects. */
+/** What is left of a limit for a later phase, when the first began at `startedMs`. */
+export function leftMs(opener: Opener, options: OpenOptions, startedMs: number, limitMs: number): number {
+  const spentMs = opener.clock.nowMs() - startedMs;
+  return Math.max(1, Math.min(limitMs, options.remainingMs - spentMs));
+}
+
+/** Dials the upstream, TLS included for https. Resolves within `dialMs + tlsMs`, look-up included; never rejects. */
 export function dialUpstream(
   opener: Opener,
   upstream: Upstream,
@@ -18,9 +24,11 @@ export function dialUpstream(
   const known = opener.upstreamNames.known(upstream.host);
   if (known !== null) return dialResolved(opener, upstream, known, options);
   const { wheel, abandonment, dialMs } = options;
-  return opener.upstreamNames
-    .find(upstream.host, { wheel, abandonment, ms: dialMs })
-    .then((resolution) => dialResolved(opener, upstream, resolution, options));
+  const startedMs = opener.clock.nowMs();
+  return opener.upstreamNames.find(upstream.host, { wheel, abandonment, ms: dialMs }).then((resolution) => {
+    const spentMs = opener.clock.nowMs() - startedMs;
+    return dialResolved(opener, upstream, resolution, { ...options, dialMs: Math.max(1, dialMs - spentMs) });
+  });
 }
 
 function dialResolved(

@@ -35,6 +35,8 @@ export interface OpenOptions {
   readonly wheel: TimerWheel;
   readonly dialMs: number;
   readonly tlsMs: number;
+  /** What is left for all phases together. */
+  readonly remainingMs: number;
   readonly abandonment: Abandonment;
 }
 

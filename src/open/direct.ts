@@ -41,6 +41,7 @@ export async function openDirectTunnel(opener: Opener, ask: TunnelOptions): Prom
 
 async function dialTarget(opener: Opener, ask: Ask): Promise<Dialled | Fault> {
   const { target } = ask;
+  const startedMs = opener.clock.nowMs();
   const isAddress = net.isIP(target.host) !== 0;
   const found = isAddress ? null : await resolveTarget(opener, ask);
   if (ask.abandonment.isAbandoned) return openFault('dial', 'client_gone', 'the client left');
@@ -48,7 +49,9 @@ async function dialTarget(opener: Opener, ask: Ask): Promise<Dialled | Fault> {
   const addresses = found?.addresses ?? [];
   const forbidden = forbids(opener, target, isAddress ? [target.host] : addresses);
   if (forbidden !== null) return forbidden;
-  const dialled = await dial({ host: target.host, port: target.port, addresses, tls: null }, ask);
+  const place = { host: target.host, port: target.port, addresses, tls: null };
+  const dialMs = Math.max(1, ask.dialMs - (opener.clock.nowMs() - startedMs));
+  const dialled = await dial(place, { ...ask, dialMs });
   if (dialled.kind === 'fault') return targetsFault(dialled);
   noteOpened(opener, dialled);
   return dialled;

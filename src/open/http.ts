@@ -5,7 +5,7 @@ import { ResponseHeadReader, serializeRequestHead, type HeadLimits } from '../ht
 import type { Target } from '../protocol/target.js';
 import type { Upstream, UpstreamLogin } from '../upstreams/upstream.js';
 import type { HopRequest } from './channel.js';
-import { dialUpstream } from './dial-upstream.js';
+import { dialUpstream, leftMs } from './dial-upstream.js';
 import { hopFields, type HttpWay } from './http-channel.js';
 import { faultKindOf, openFault } from './local-faults.js';
 import type { Opener, TunnelOptions, TunnelOutcome } from './open.js';
@@ -63,10 +63,12 @@ export async function openHttpTunnel(
   upstream: Upstream,
   ask: TunnelOptions,
 ): Promise<TunnelOutcome> {
+  const startedMs = opener.clock.nowMs();
   const dialled = await dialUpstream(opener, upstream, ask);
   if (dialled.kind === 'fault') return dialled;
   dialled.wire.write(connectHead(upstream, ask.target, ask.loopTrail));
-  return readConnectAnswer(dialled.wire, ask, opener.headLimits());
+  const handshakeMs = leftMs(opener, ask, startedMs, ask.handshakeMs);
+  return readConnectAnswer(dialled.wire, { ...ask, handshakeMs }, opener.headLimits());
 }
 
 function connectHead(upstream: Upstream, target: Target, loopTrail: string): string {

@@ -2,6 +2,7 @@
  * The only way out: opens a channel for plain requests or a tunnel through an upstream, whatever it speaks.
  * A protocol is one more row here and one more file beside `http.ts`.
  */
+import type { Clock } from '../core/clock.js';
 import type { Failure } from '../core/errors.js';
 import type { Emit } from '../core/events.js';
 import type { Fault } from '../core/fault.js';
@@ -21,6 +22,7 @@ import type { Wire } from './wire.js';
 
 /** What all openings share. */
 export interface Opener {
+  readonly clock: Clock;
   readonly wheel: TimerWheel;
   readonly idle: IdleConnections;
   readonly headLimits: () => HeadLimits;

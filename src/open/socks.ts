@@ -7,7 +7,7 @@ import { SocksHandshake } from '../protocol/socks.js';
 import type { Target } from '../protocol/target.js';
 import type { Upstream } from '../upstreams/upstream.js';
 import type { Dialled, OpenOptions } from './dial.js';
-import { dialUpstream } from './dial-upstream.js';
+import { dialUpstream, leftMs } from './dial-upstream.js';
 import { originHead, type HttpWay } from './http-channel.js';
 import { faultKindOf, openFault } from './local-faults.js';
 import type { Opener, TunnelOptions, TunnelOutcome } from './open.js';
@@ -51,10 +51,12 @@ async function openSocks(opener: Opener, upstream: Upstream, ask: Ask): Promise<
   const handshake = new SocksHandshake({ version: isVersion4 ? 4 : 5, host, port, login: upstream.login });
   const first = handshake.start();
   if ('kind' in first) return openFault('greeting', first.fault, first.detail);
+  const startedMs = opener.clock.nowMs();
   const dialled = await dialUpstream(opener, upstream, ask);
   if (dialled.kind === 'fault') return dialled;
   dialled.wire.write(first);
-  return shakeHands(dialled.wire, handshake, ask);
+  const handshakeMs = leftMs(opener, ask, startedMs, ask.handshakeMs);
+  return shakeHands(dialled.wire, handshake, { ...ask, handshakeMs });
 }
 
 /** Goes through the handshake within `handshakeMs`. The wire of a tunnel is paused and has no reader yet. */

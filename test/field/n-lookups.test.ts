@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { LookUp } from '../../src/open/resolver.js';
 import { answerOf } from '../support/ask.js';
+import { jumpingClock } from '../support/jumping-clock.js';
 import { fieldsOf } from '../support/raw-client.js';
 import { alsoScripted, connectHead, getHead, startRig } from '../support/rig.js';
 import { refusedPort, serveEach } from '../support/scripted-upstream.js';
@@ -35,6 +36,25 @@ describe('N03 the name of an upstream that does not resolve', () => {
     });
     const answer = answerOf(await (await client()).write(connectHead()).answer());
     expect(answer.problem()).toMatchObject({ code: 'upstream_dns', status: 502 });
+  });
+
+  it('look-up, dial and handshake together keep to the deadline of the exchange', async () => {
+    const clock = jumpingClock();
+    const { client, upstream } = await startRig((peer) => peer.gone(), {
+      upstreams: ({ port }) => [`socks5://late.test:${port}`],
+      config: { timeouts: { dial: '60s', exchange: '30s', first_byte: '60s' }, retry: { retries: 0 } },
+      parts: {
+        clock,
+        lookUp: () => {
+          // The look-up takes nearly all of the 30 seconds, less than the dial may.
+          clock.jump(29_900);
+          return Promise.resolve(['127.0.0.1']);
+        },
+      },
+    });
+    const answer = answerOf(await (await client()).write(connectHead()).answer(2000));
+    expect(answer.problem()).toMatchObject({ code: 'exchange_timeout', status: 504 });
+    expect(upstream.accepts).toBe(1);
   });
 
   it('one that leads to the gateway itself is a loop', async () => {
