@@ -22,9 +22,10 @@ import { RequestIds } from './gateway/request-ids.js';
 import { ReplayBudget } from './gateway/replay-body.js';
 import type { GatewayServices, Rules } from './gateway/services.js';
 import { IdleConnections } from './open/idle-connections.js';
+import { Resolver, systemLookUp, type LookUp } from './open/resolver.js';
 import { TransportBudget } from './outcome/budget.js';
 import { isOwnDoor, type Door } from './protocol/own-door.js';
-import { parseAllowEntry, type OwnAddresses } from './protocol/target.js';
+import { checkResolvedAddress, parseAllowEntry, type OwnAddresses } from './protocol/target.js';
 import { MemoryPins } from './state/memory.js';
 import { createEmit, type Subscriber } from './telemetry/hub.js';
 import { createLog } from './telemetry/logger.js';
@@ -56,13 +57,15 @@ export interface Stopped {
 export interface AppParts {
   readonly clock?: Clock;
   readonly random?: Random;
+  /** Resolves names, of upstreams and of targets of `direct://`. */
+  readonly lookUp?: LookUp;
   /** Hears every event beside log and metrics. */
   readonly subscriber?: Subscriber;
 }
 
 /** Builds a gateway; nothing listens yet. @throws when a source of upstreams or the log file can't be read. */
 export async function buildApp(config: Config, parts: AppParts = {}): Promise<App> {
-  const clock = parts.clock ?? systemClock;
+  const { clock = systemClock, random = systemRandom, lookUp = systemLookUp } = parts;
   const log = createLog(config.log, clock);
   const subscribers: Subscriber[] = [(event) => log.subscribe(event)];
   if (parts.subscriber !== undefined) subscribers.push(parts.subscriber);
@@ -73,7 +76,7 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
     addresses: ownAddresses(),
     names: new Set([os.hostname().toLowerCase()]),
   };
-  const services = await buildServices(config, { clock, random: parts.random ?? systemRandom, emit, own });
+  const services = await buildServices(config, { clock, random, lookUp, emit, own });
   const listeners = config.listeners.map(
     (each) =>
       new Listener(services, {
@@ -145,10 +148,16 @@ interface Basics {
   readonly random: Random;
   readonly emit: Emit;
   readonly own: OwnAddresses & { readonly doors: readonly Door[] };
+  readonly lookUp: LookUp;
 }
 
+/** The look-up tells no TTL, so addresses of upstreams are asked for anew twice a minute; a name that failed soon. */
+const upstreamNameTimes = { keepMs: 30_000, keepFailureMs: 2000 };
+/** Long enough for a page and its parts. */
+const targetNameTimes = { keepMs: 10_000, keepFailureMs: 2000 };
+
 async function buildServices(config: Config, basics: Basics): Promise<GatewayServices> {
-  const { clock, random, emit, own } = basics;
+  const { clock, random, emit, own, lookUp } = basics;
   const wheel = new TimerWheel(clock);
   const values = runtimeValuesOf(config);
   const ledger = new Ledger(values.bans, random);
@@ -181,8 +190,11 @@ async function buildServices(config: Config, basics: Basics): Promise<GatewaySer
     pins: new MemoryPins(clock),
     rateLimits: new RateLimits(),
     opener: {
-      ...{ wheel, idle, headLimits: limits, emit },
+      ...{ clock, wheel, idle, headLimits: limits, emit },
       isOwn: ({ host, port }) => isOwnDoor(host, port, own.doors, own),
+      upstreamNames: new Resolver({ clock, lookUp, ...upstreamNameTimes }),
+      targetNames: new Resolver({ clock, lookUp, ...targetNameTimes }),
+      forbids: (target, address) => checkResolvedAddress(target, address, rules.targets, own),
     },
     transportBudget: new TransportBudget(values.retry.transportRatio, values.retry.transportFloorPerS),
     replayBudget: new ReplayBudget(() => limits().replayTotalBytes),

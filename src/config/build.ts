@@ -71,6 +71,7 @@ function optionsOf(entry: UpstreamEntry, resources: Resources): UpstreamOptions 
   const tls = {
     ca: certificate !== null && 'pem' in certificate ? certificate.pem : null,
     verify: entry.tls?.verify ?? true,
+    servername: entry.tls?.servername ?? null,
   };
   return {
     ...(entry.weight !== undefined && { weight: entry.weight }),

@@ -11,8 +11,12 @@ const tls = z.strictObject(
     verify: withHelp(flag(), {
       help: 'False accepts any certificate: then nobody is kept from reading the login.',
     }).prefault(true),
+    servername: withHelp(text('a host name'), {
+      help: 'Name to ask for (SNI) and to find in the certificate, where it is not the host of the URL.',
+      example: 'proxy.example',
+    }).optional(),
   },
-  { error: 'expected { ca: FILE, verify: true }' },
+  { error: 'expected { ca: FILE, verify: true, servername: NAME }' },
 );
 
 const upstream = z
@@ -24,7 +28,8 @@ const upstream = z
       }).optional(),
       url: withHelp(secretRef('the URL of an upstream'), {
         help:
-          'One upstream, as http://user:password@host:port or https://… ' +
+          'One upstream, as http://user:password@host:port, https://…, socks5://… (socks5h, socks4, socks4a), ' +
+          'or direct:// for going out without a proxy. ' +
           'A URL with a password in it is better given as env:NAME or file:path.',
         example: 'http://10.0.0.9:3128',
       }).optional(),

@@ -146,17 +146,17 @@ export const errorTable = {
   ]),
   target_dns: row(502, 'target', false, [
     'dns_error',
-    'The name of the target does not resolve, says the upstream.',
+    'The name of the target does not resolve.',
     'Check the host name.',
   ]),
   target_unreachable: row(502, 'target', true, [
     'destination_unavailable',
-    'The target can not be reached, says the upstream.',
+    'The target can not be reached.',
     'The site may be down; come back later.',
   ]),
   target_timeout: row(504, 'target', true, [
     'connection_timeout',
-    'The target did not answer in time, says the upstream.',
+    'The target did not answer in time.',
     'The site may be slow or down; come back later.',
   ]),
   target_failed: row(502, 'target', true, [
@@ -176,4 +176,6 @@ export interface Failure {
   readonly detail: string;
   /** For how long it makes no sense to come back, if that is known. */
   readonly retryAfterMs?: number;
+  /** Whether it may work later, where that differs from the table. */
+  readonly isRetryable?: boolean;
 }

@@ -79,7 +79,10 @@ class ForwardCarrier implements Carrier {
       wheel: services.wheel,
       dialMs: Math.min(timeouts.dialMs, remainingMs),
       tlsMs: Math.min(timeouts.tlsMs, remainingMs),
+      handshakeMs: timeouts.firstByteMs,
+      remainingMs,
       abandonment,
+      target: ask.context.target,
       idleKey: exit.idleKey,
       isFresh: !isSafe(ask.context.method) || this.parts.replay !== null,
     });
@@ -93,7 +96,7 @@ class ForwardCarrier implements Carrier {
     });
     this.continueWatch?.stop();
     if (answer.kind === 'fault') return failedTry(answer, openMs);
-    return this.answeredTry(answer, openMs);
+    return this.answeredTry(answer, { openMs, isTargets: channel.isTargets });
   }
 
   private request(): HopRequest {
@@ -117,7 +120,7 @@ class ForwardCarrier implements Carrier {
     this.parts.exchange.interim({ ...head, fields: endToEnd(head.fields, isOurs) });
   }
 
-  private answeredTry(answer: HopAnswer, openMs: number): Try {
+  private answeredTry(answer: HopAnswer, way: { openMs: number; isTargets: boolean }): Try {
     const { head } = answer;
     return {
       facts: {
@@ -126,8 +129,9 @@ class ForwardCarrier implements Carrier {
         fields: head.fields,
         refusedTunnel: false,
         requestSent: true,
+        isTargets: way.isTargets,
       },
-      openMs,
+      openMs: way.openMs,
       discard: () => {
         answer.body.cancel();
         answer.upgraded?.wire.destroy();

@@ -100,7 +100,7 @@ function problemOf(requestId: string, failure: Failure): Record<string, unknown>
     detail: failure.detail,
     code: failure.code,
     blame: row.blame,
-    retryable: row.retryable,
+    retryable: failure.isRetryable ?? row.retryable,
     advice: row.advice,
     requestId,
   };

@@ -53,7 +53,8 @@ class TunnelCarrier implements Carrier {
       wheel: services.wheel,
       dialMs: Math.min(timeouts.dialMs, options.remainingMs),
       tlsMs: Math.min(timeouts.tlsMs, options.remainingMs),
-      handshakeMs: Math.min(timeouts.firstByteMs, options.remainingMs),
+      handshakeMs: timeouts.firstByteMs,
+      remainingMs: options.remainingMs,
       abandonment: options.abandonment,
       target: ask.context.target,
       loopTrail: ask.loopTrail,
@@ -100,10 +101,11 @@ class TunnelCarrier implements Carrier {
 
   /**
    * A tunnel into which the client spoke and out of which nothing came is a weak sign against the exit; none at all
-   * when the client left before an answer could have come.
+   * when the client left before an answer could have come, or no exit stands between us and the target.
    */
   private judgeSilence(exit: Exit, delivery: Delivery, stoodMs: number): void {
     const { services } = this;
+    if (exit.upstream.protocol === 'direct') return;
     const isSilent = delivery.bytes !== undefined && delivery.bytes.in > 0 && delivery.bytes.out === 0;
     const { context, rules } = this.parts.ask;
     const hasLeft = delivery.end === 'client_gone' && stoodMs < rules.runtime.timeouts.dialMs;

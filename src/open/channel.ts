@@ -48,6 +48,8 @@ export interface UpstreamChannel {
   readonly kind: 'channel';
   /** Whether the connection served before; such a one may turn out stale and is then replaced inside `send`. */
   readonly isReused: boolean;
+  /** Whether its answers can only be the target's: no proxy behind it speaks HTTP. */
+  readonly isTargets: boolean;
   send(request: HopRequest, options: SendOptions): Promise<HopAnswer | Fault>;
   destroy(): void;
 }

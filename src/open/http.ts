@@ -4,11 +4,11 @@ import { Fields } from '../http1/fields.js';
 import { ResponseHeadReader, serializeRequestHead, type HeadLimits } from '../http1/head.js';
 import type { Target } from '../protocol/target.js';
 import type { Upstream, UpstreamLogin } from '../upstreams/upstream.js';
-import type { HopAnswer, HopRequest, SendOptions, UpstreamChannel } from './channel.js';
-import { dial, type OpenOptions } from './dial.js';
-import { HttpConnection } from './http-connection.js';
+import type { HopRequest } from './channel.js';
+import { dialUpstream, leftMs } from './dial-upstream.js';
+import { hopFields, type HttpWay } from './http-channel.js';
 import { faultKindOf, openFault } from './local-faults.js';
-import type { HopOptions, Opener, TunnelOutcome } from './open.js';
+import type { Opener, TunnelOptions, TunnelOutcome } from './open.js';
 import type { Wire } from './wire.js';
 
 /** How much of a refusal's body is kept, for finding out who refused. */
@@ -29,97 +29,13 @@ export function basicOf(login: UpstreamLogin): string {
   return basic;
 }
 
-/** A channel to an HTTP upstream: a kept connection where there is one, at once; else a new one. */
-export function openHttpHop(
-  opener: Opener,
-  upstream: Upstream,
-  options: HopOptions,
-): UpstreamChannel | Promise<UpstreamChannel | Fault> {
-  const kept = options.isFresh ? null : opener.idle.take(options.idleKey);
-  if (kept === null) return openFresh(opener, upstream, options);
-  opener.emit({ type: 'upstream_connection', what: 'reused' });
-  return new HttpChannel(kept, { opener, upstream, options });
-}
-
-async function openFresh(
-  opener: Opener,
-  upstream: Upstream,
-  options: HopOptions,
-): Promise<UpstreamChannel | Fault> {
-  const connection = await dialConnection(opener, upstream, options);
-  return 'kind' in connection ? connection : new HttpChannel(connection, { opener, upstream, options });
-}
-
-async function dialConnection(
-  opener: Opener,
-  upstream: Upstream,
-  options: HopOptions,
-): Promise<HttpConnection | Fault> {
-  const dialled = await dial(upstream, options);
-  if (dialled.kind === 'fault') return dialled;
-  noteOpened(opener, dialled.wire);
-  return new HttpConnection(dialled.wire, {
-    wheel: opener.wheel,
-    headLimits: opener.headLimits(),
-    onReusable: (connection, keepAliveMs) => opener.idle.keep(options.idleKey, connection, keepAliveMs),
-  });
-}
-
-function noteOpened(opener: Opener, wire: Wire): void {
-  opener.emit({ type: 'upstream_connection', what: 'opened' });
-  wire.socket.once('close', () => opener.emit({ type: 'upstream_connection', what: 'closed' }));
-}
-
-interface ChannelParts {
-  readonly opener: Opener;
-  readonly upstream: Upstream;
-  readonly options: HopOptions;
-}
-
-class HttpChannel implements UpstreamChannel {
-  readonly kind = 'channel';
-  readonly isReused: boolean;
-
-  constructor(
-    private connection: HttpConnection,
-    private readonly parts: ChannelParts,
-  ) {
-    this.isReused = connection.isReused;
-  }
-
-  send(request: HopRequest, options: SendOptions): Promise<HopAnswer | Fault> {
-    const { upstream, options: open } = this.parts;
-    const head = absoluteHead(request, upstream);
-    const first = this.connection.send({ head, request, options, abandonment: open.abandonment });
-    if (!this.isReused || request.body !== null) return first;
-    return first.then((outcome) =>
-      this.isStale(outcome) ? this.sendAfresh(head, request, options) : outcome,
-    );
-  }
-
-  destroy(): void {
-    this.connection.destroy();
-  }
-
-  /** A kept connection that closed without a word never served the request, which has no body and is sent again. */
-  private isStale(outcome: HopAnswer | Fault): boolean {
-    if (outcome.kind === 'answer' || !this.connection.wasSilent) return false;
-    return outcome.fault === 'closed' || outcome.fault === 'reset';
-  }
-
-  private async sendAfresh(
-    head: string,
-    request: HopRequest,
-    options: SendOptions,
-  ): Promise<HopAnswer | Fault> {
-    const { opener, upstream, options: open } = this.parts;
-    opener.emit({ type: 'upstream_connection', what: 'stale' });
-    const fresh = await dialConnection(opener, upstream, open);
-    if ('kind' in fresh) return fresh;
-    this.connection = fresh;
-    return fresh.send({ head, request, options, abandonment: open.abandonment });
-  }
-}
+/** Plain requests by an HTTP upstream. */
+export const httpWay: HttpWay = {
+  isTargets: false,
+  connect: dialUpstream,
+  headOf: absoluteHead,
+  blame: null,
+};
 
 /** The request as an HTTP proxy wants it: absolute-form, our login and no other (RFC 9112, section 3.2.2). */
 function absoluteHead(request: HopRequest, upstream: Upstream): string {
@@ -131,12 +47,7 @@ function absoluteHead(request: HopRequest, upstream: Upstream): string {
 
 /** What is said to this hop only. */
 function ownFields(request: HopRequest, upstream: Upstream): Fields {
-  const fields = Fields.empty();
-  if (request.framing.kind === 'chunked') fields.append('Transfer-Encoding', 'chunked');
-  if (request.upgrade !== null) {
-    fields.append('Connection', 'Upgrade');
-    fields.append('Upgrade', request.upgrade);
-  }
+  const fields = hopFields(request);
   appendLogin(fields, upstream);
   if (upstream.turnpike) fields.append(LOOP_FIELD, request.loopTrail);
   return fields;
@@ -150,13 +61,14 @@ function appendLogin(fields: Fields, upstream: Upstream): void {
 export async function openHttpTunnel(
   opener: Opener,
   upstream: Upstream,
-  ask: OpenOptions & { readonly target: Target; readonly handshakeMs: number; readonly loopTrail: string },
+  ask: TunnelOptions,
 ): Promise<TunnelOutcome> {
-  const dialled = await dial(upstream, ask);
+  const startedMs = opener.clock.nowMs();
+  const dialled = await dialUpstream(opener, upstream, ask);
   if (dialled.kind === 'fault') return dialled;
-  noteOpened(opener, dialled.wire);
   dialled.wire.write(connectHead(upstream, ask.target, ask.loopTrail));
-  return readConnectAnswer(dialled.wire, ask, opener.headLimits());
+  const handshakeMs = leftMs(opener, ask, startedMs, ask.handshakeMs);
+  return readConnectAnswer(dialled.wire, { ...ask, handshakeMs }, opener.headLimits());
 }
 
 function connectHead(upstream: Upstream, target: Target, loopTrail: string): string {
@@ -167,11 +79,7 @@ function connectHead(upstream: Upstream, target: Target, loopTrail: string): str
   return serializeRequestHead({ method: 'CONNECT', target: target.hostPort, minor: 1, fields });
 }
 
-function readConnectAnswer(
-  wire: Wire,
-  ask: OpenOptions & { readonly handshakeMs: number },
-  limits: HeadLimits,
-): Promise<TunnelOutcome> {
+function readConnectAnswer(wire: Wire, ask: TunnelOptions, limits: HeadLimits): Promise<TunnelOutcome> {
   return new Promise((resolve) => {
     const heads = new ResponseHeadReader(limits);
     const settle = (outcome: TunnelOutcome): void => {

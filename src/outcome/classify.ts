@@ -5,7 +5,7 @@
 import { errorTable } from '../core/errors.js';
 import type { Blame, ErrorCode, Failure } from '../core/errors.js';
 import type { TransportFault } from '../facts/ban.js';
-import type { AnswerFacts, AttemptFacts, FaultFacts, FaultKind, VerdictName } from './facts.js';
+import type { AnswerFacts, AttemptFacts, FaultFacts, FaultKind, Phase, VerdictName } from './facts.js';
 import { proxyEvidence } from './proxy-pages.js';
 import type { Evidence } from './proxy-pages.js';
 import { retryAfterMs } from './retry-after.js';
@@ -64,16 +64,24 @@ const faultVerdicts: Readonly<
   closed: ['upstream_failed', 'upstream_closed', 'closed'],
   reset: ['upstream_failed', 'upstream_closed', 'reset'],
   protocol: ['upstream_failed', 'upstream_protocol', 'protocol'],
+  failed: ['unclear', 'upstream_error', 'unclear'],
+  denied: ['unclear', 'upstream_error', null],
+  unsupported: ['unclear', 'upstream_error', null],
   loop: ['upstream_failed', 'loop_detected', 'refused'],
   local: ['local_fault', 'local_resources', null],
   deadline: ['unclear', 'exchange_timeout', null],
   target_dns: ['target_failed', 'target_dns', null],
+  target_dns_busy: ['target_failed', 'target_dns', null],
+  target_forbidden: ['target_failed', 'target_refused', null],
+  target_loop: ['target_failed', 'loop_detected', null],
   target_unreachable: ['target_failed', 'target_unreachable', null],
   target_timeout: ['target_failed', 'target_timeout', null],
   target_malformed: ['target_failed', 'target_failed', null],
 };
 
 const SILENCES: ReadonlySet<FaultKind> = new Set(['timeout', 'closed', 'reset']);
+/** Until here the upstream speaks for itself alone. */
+const BEFORE_TARGET: ReadonlySet<Phase> = new Set(['dial', 'tls', 'greeting']);
 
 /** Judges one attempt. */
 export function classify(facts: AttemptFacts, context: ClassifyContext): Verdict {
@@ -93,12 +101,13 @@ function judgeFault(facts: FaultFacts): Verdict {
   }
   const [name, code, usual] = faultVerdicts[facts.fault];
   // Once the dial stands, silence may be the target's as well as the exit's; some proxies say nothing and close.
-  const isUp = facts.phase !== 'dial' && facts.phase !== 'tls';
-  const isSilence = isUp && SILENCES.has(facts.fault);
+  const isSilence = !BEFORE_TARGET.has(facts.phase) && SILENCES.has(facts.fault);
   const health = isSilence ? 'silent' : usual;
   const sent = facts.requestSent ? 'the request was sent' : 'nothing of the request was sent';
   const detail = `${facts.detail} (${sent})`;
   const verdict = failed(name, code, { reason: facts.fault, detail });
+  if (facts.fault === 'target_dns_busy' && verdict.failure !== null)
+    return { ...verdict, failure: { ...verdict.failure, isRetryable: true } };
   if (facts.fault !== 'local' || verdict.failure === null) return { ...verdict, health };
   return {
     ...verdict,
@@ -124,6 +133,7 @@ function judgeRefusal(answer: AnswerFacts, context: ClassifyContext): Verdict {
 /** An answer over plain HTTP: the target's, unless it bears the mark of a proxy. */
 function judgeAnswer(answer: AnswerFacts, context: ClassifyContext): Verdict {
   const { status, fields } = answer;
+  if (answer.isTargets === true) return judgeTargets(answer, context);
   if (status === 407) {
     // Without a challenge it is no proxy's 407 (RFC 9110, section 15.5.8); whose it is then, other exits will show.
     if (fields.has('proxy-authenticate')) return loginRefused(context, 'auth');
@@ -132,6 +142,15 @@ function judgeAnswer(answer: AnswerFacts, context: ClassifyContext): Verdict {
   const evidence = proxyEvidence(answer);
   if (evidence !== null) return confessed(evidence);
   return context.detect ? judgeStatus(answer, context.statuses) : ok;
+}
+
+/** An answer through SOCKS or without a proxy: nobody but the target can have given it, so it is no sign against the way. */
+function judgeTargets(answer: AnswerFacts, context: ClassifyContext): Verdict {
+  if (answer.status === 407) {
+    const detail = 'the target itself answered 407, which only a proxy may';
+    return failed('target_failed', 'target_failed', { reason: 'status_407', detail });
+  }
+  return context.detect ? { ...judgeStatus(answer, context.statuses), health: null } : ok;
 }
 
 function judgeStatus(answer: AnswerFacts, lists: StatusLists): Verdict {

@@ -15,6 +15,8 @@ export interface AnswerFacts {
   /** True when the answer refused our CONNECT, so that it is the upstream's own word. */
   readonly refusedTunnel: boolean;
   readonly requestSent: boolean;
+  /** True when no proxy on the way could have answered: through SOCKS, or without one. */
+  readonly isTargets?: boolean;
 }
 
 /** A tunnel that stands. */

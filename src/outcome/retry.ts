@@ -104,10 +104,18 @@ function isCurable(verdict: Verdict): boolean {
     case 'upstream_failed':
       return true;
     case 'target_failed':
-      return verdict.failure?.code !== 'target_dns';
+      return !isFinal(verdict.failure);
     case 'unclear':
       return verdict.failure?.code !== 'exchange_timeout';
   }
+}
+
+/** A name that does not exist, or a place that may not be visited, is the same by any exit. */
+function isFinal(failure: Failure | null): boolean {
+  if (failure === null || failure.isRetryable === true) return false;
+  return (
+    failure.code === 'target_dns' || failure.code === 'target_refused' || failure.code === 'loop_detected'
+  );
 }
 
 function budgetOf(verdict: Verdict): RetryBudget {

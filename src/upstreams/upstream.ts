@@ -1,7 +1,8 @@
 /**
  * One way out: protocol, host, port and the identity of its login. Two logins on one endpoint are two upstreams.
  *
- * URL: `http|https` `://` [ user [ `:` password ] `@` ] host [ `:` port ] [ `/` ]
+ * URL: protocol `://` [ user [ `:` password ] `@` ] host [ `:` port ] [ `/` ], or `direct://` alone.
+ * The protocol is http, https, socks4, socks4a, socks5 or socks5h; see `protocol/socks.ts` for what these differ in.
  * Parsed by hand, since `new URL` re-encodes logins. The login ends at the *last* `@`, the user at the first `:`,
  * and both are percent-decoded once. No reason of a refusal repeats a byte of the text: it may be a password.
  */
@@ -9,9 +10,13 @@ import { hash } from 'node:crypto';
 import { domainToASCII } from 'node:url';
 import ipaddr from 'ipaddr.js';
 import { Secret } from '../core/secret.js';
+import { LONGEST_SOCKS_LOGIN } from '../protocol/socks.js';
 
-/** How an upstream is spoken to. */
-export type UpstreamProtocol = 'http' | 'https' | 'socks4' | 'socks4a' | 'socks5' | 'socks5h' | 'direct';
+/** How a proxy is spoken to. */
+export type ProxyProtocol = 'http' | 'https' | 'socks4' | 'socks4a' | 'socks5' | 'socks5h';
+
+/** How an upstream is spoken to; `direct` is no proxy: we go to the target ourselves. */
+export type UpstreamProtocol = ProxyProtocol | 'direct';
 
 /** The login at an upstream, decoded once when the list is read. */
 export interface UpstreamLogin {
@@ -24,7 +29,7 @@ export interface Upstream {
   /** Stable and opaque: a hash of protocol, host, port and user name. Shown to clients; holds no address, no password. */
   readonly id: string;
   readonly protocol: UpstreamProtocol;
-  /** Without brackets. */
+  /** Without brackets; empty for `direct`, whose port is 0. */
   readonly host: string;
   readonly port: number;
   readonly login: UpstreamLogin | null;
@@ -38,8 +43,16 @@ export interface Upstream {
   readonly tags: readonly string[];
   /** Whether this upstream is a Turnpike itself and gets the loop marker. */
   readonly turnpike: boolean;
-  /** For `https`: PEM of an extra CA, and whether the certificate is checked. */
-  readonly tls: { readonly ca: string | null; readonly verify: boolean };
+  readonly tls: UpstreamTls;
+}
+
+/** How the certificate of an `https` upstream is looked at. */
+export interface UpstreamTls {
+  /** PEM of a CA that is trusted beside the usual ones. */
+  readonly ca: string | null;
+  readonly verify: boolean;
+  /** Name to ask for and to find in the certificate; null: the host. */
+  readonly servername: string | null;
 }
 
 /** What a list or a config entry says about an upstream beside its URL. */
@@ -50,7 +63,7 @@ export interface UpstreamOptions {
   readonly city?: string | null;
   readonly asn?: number | null;
   readonly turnpike?: boolean;
-  readonly tls?: { readonly ca?: string | null; readonly verify?: boolean };
+  readonly tls?: Partial<UpstreamTls>;
 }
 
 export type ParsedUpstream =
@@ -60,7 +73,7 @@ export type ParsedUpstream =
 
 /** Host, port and decoded login, before they become an {@link Upstream}. */
 export interface Endpoint {
-  readonly protocol: 'http' | 'https';
+  readonly protocol: UpstreamProtocol;
   readonly host: string;
   readonly port: number;
   readonly login: { readonly username: string; readonly password: string } | null;
@@ -68,33 +81,40 @@ export interface Endpoint {
 
 type Part<T> = { readonly kind: 'ok'; readonly value: T } | { readonly kind: 'bad'; readonly reason: string };
 
-const DEFAULT_PORTS = { http: 80, https: 443 } as const;
-const NOT_YET = new Set(['socks', 'socks4', 'socks4a', 'socks5', 'socks5h']);
+const DEFAULT_PORTS: Readonly<Record<ProxyProtocol, number>> = {
+  ...{ http: 80, https: 443 },
+  ...{ socks4: 1080, socks4a: 1080, socks5: 1080, socks5h: 1080 },
+};
 /** What may go to `domainToASCII`, which would cut `é/x` at the slash as URLs do. */
 const INTERNATIONAL = /^[a-z0-9._\u0080-\u{10ffff}-]+$/iu;
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 const ID_CHARS = 12;
 
-/**
- * Reads an upstream URL.
- * @returns the upstream, or why it can't be one; SOCKS and `direct` are known and refused in this version.
- */
+/** Reads an upstream URL: the upstream, or why it can't be one. */
 export function parseUpstreamUrl(text: string, options: UpstreamOptions = {}): ParsedUpstream {
   const separator = text.indexOf('://');
-  if (separator < 0) return bad('an upstream URL begins with http:// or https://');
+  if (separator < 0) return bad('an upstream URL begins with a protocol, as in http:// or socks5://');
   const protocol = text.slice(0, separator).toLowerCase();
-  if (NOT_YET.has(protocol)) return bad('SOCKS upstreams are not supported in this version');
-  if (protocol === 'direct') return bad('direct:// is not supported in this version');
-  if (protocol !== 'http' && protocol !== 'https') {
-    return bad('the protocol of an upstream is http or https');
+  const rest = text.slice(separator + 3);
+  if (protocol === 'direct') {
+    if (rest !== '' && rest !== '/') return bad('direct:// stands alone: it has no host and no login');
+    return makeUpstream({ protocol, host: '', port: 0, login: null }, options);
   }
-  return parseAuthority(text.slice(separator + 3), protocol, options);
+  if (protocol === 'socks') return bad('say which SOCKS it is: socks5:// or socks4://');
+  if (!isProxyProtocol(protocol)) {
+    return bad('the protocol of an upstream is http, https, socks4, socks4a, socks5, socks5h or direct');
+  }
+  return parseAuthority(rest, protocol, options);
+}
+
+function isProxyProtocol(text: string): text is ProxyProtocol {
+  return Object.hasOwn(DEFAULT_PORTS, text);
 }
 
 /** Reads `user:password@host:port`, what follows the `://` of a URL. */
 export function parseAuthority(
   text: string,
-  protocol: 'http' | 'https',
+  protocol: ProxyProtocol,
   options: UpstreamOptions = {},
 ): ParsedUpstream {
   const at = text.lastIndexOf('@');
@@ -112,7 +132,7 @@ export function parseAuthority(
  */
 export function makeUpstream(endpoint: Endpoint, options: UpstreamOptions = {}): ParsedUpstream {
   const { protocol, host, port } = endpoint;
-  const loginFault = faultOfLogin(endpoint.login);
+  const loginFault = faultOfLogin(endpoint);
   if (loginFault !== null) return bad(loginFault);
   const weight = options.weight ?? 1;
   if (!(weight > 0 && Number.isFinite(weight))) return bad('the weight of an upstream is a number above 0');
@@ -126,14 +146,17 @@ export function makeUpstream(endpoint: Endpoint, options: UpstreamOptions = {}):
     host,
     port,
     login,
-    label: `${protocol}://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    label:
+      protocol === 'direct'
+        ? 'direct://'
+        : `${protocol}://${host.includes(':') ? `[${host}]` : host}:${port}`,
     weight,
     country: options.country?.toLowerCase() ?? null,
     city: options.city?.toLowerCase() ?? null,
     asn: options.asn ?? null,
     tags: options.tags ?? [],
     turnpike: options.turnpike ?? false,
-    tls: { ca: options.tls?.ca ?? null, verify: options.tls?.verify ?? true },
+    tls: { ca: null, verify: true, servername: null, ...options.tls },
   };
   return { kind: 'upstream', upstream };
 }
@@ -213,13 +236,20 @@ function decodeLogin(userinfo: string): Part<{ username: string; password: strin
   return { kind: 'ok', value: { username, password } };
 }
 
-/** What makes a login impossible to send in Basic (RFC 7617, section 2), or null. */
-function faultOfLogin(login: Endpoint['login']): string | null {
+/** What makes a login impossible to send (RFC 7617, section 2; RFC 1929, section 2), or null. */
+function faultOfLogin({ protocol, login }: Endpoint): string | null {
   if (login === null) return null;
-  if (login.username.includes(':')) return 'a user name can not hold a colon';
-  if (hasControl(login.username)) return 'the user name holds a control character';
-  if (hasControl(login.password)) return 'the password holds a control character';
-  return null;
+  const { username, password } = login;
+  if (hasControl(username)) return 'the user name holds a control character';
+  if (hasControl(password)) return 'the password holds a control character';
+  if (!protocol.startsWith('socks'))
+    return username.includes(':') ? 'a user name can not hold a colon' : null;
+  if (username === '') return 'SOCKS has no login without a user name';
+  if (Buffer.byteLength(username) > LONGEST_SOCKS_LOGIN)
+    return 'SOCKS takes a user name of at most 255 bytes';
+  if (Buffer.byteLength(password) > LONGEST_SOCKS_LOGIN) return 'SOCKS takes a password of at most 255 bytes';
+  const isVersion4 = protocol === 'socks4' || protocol === 'socks4a';
+  return isVersion4 && password !== '' ? 'SOCKS4 has a user name and no password' : null;
 }
 
 function hasControl(text: string): boolean {

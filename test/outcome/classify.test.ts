@@ -17,11 +17,17 @@ describe('classify: faults on the way', () => {
     ['closed', 'upstream_failed', 'upstream_closed', 'closed'],
     ['reset', 'upstream_failed', 'upstream_closed', 'reset'],
     ['protocol', 'upstream_failed', 'upstream_protocol', 'protocol'],
+    ['failed', 'unclear', 'upstream_error', 'unclear'],
+    ['denied', 'unclear', 'upstream_error', null],
+    ['unsupported', 'unclear', 'upstream_error', null],
     ['loop', 'upstream_failed', 'loop_detected', 'refused'],
     ['local', 'local_fault', 'local_resources', null],
     ['deadline', 'unclear', 'exchange_timeout', null],
     ['client_gone', 'client_gone', undefined, null],
     ['target_dns', 'target_failed', 'target_dns', null],
+    ['target_dns_busy', 'target_failed', 'target_dns', null],
+    ['target_forbidden', 'target_failed', 'target_refused', null],
+    ['target_loop', 'target_failed', 'loop_detected', null],
     ['target_unreachable', 'target_failed', 'target_unreachable', null],
     ['target_timeout', 'target_failed', 'target_timeout', null],
     ['target_malformed', 'target_failed', 'target_failed', null],
@@ -39,8 +45,9 @@ describe('classify: faults on the way', () => {
   });
 
   it('B05 silence after the dial is a class of its own: it may be the target’s', () => {
-    const phases = ['dial', 'tls', 'handshake', 'send', 'first_byte', 'body'] as const;
+    const phases = ['dial', 'tls', 'greeting', 'handshake', 'send', 'first_byte', 'body'] as const;
     expect(phases.map((phase) => verdictOf(fault('timeout', phase)).health)).toEqual([
+      'timeout',
       'timeout',
       'timeout',
       'silent',
@@ -62,12 +69,46 @@ describe('classify: faults on the way', () => {
     expect(unsent.failure?.detail).toBe('what happened (nothing of the request was sent)');
   });
 
+  it('N04 a name that could not be looked up now may be asked for again, one that does not exist may not', () => {
+    expect(verdictOf(fault('target_dns_busy')).failure?.isRetryable).toBe(true);
+    expect(verdictOf(fault('target_dns')).failure?.isRetryable).toBeUndefined();
+  });
+
   it('H10 a malformed answer is the target’s', () => {
     expect(verdictOf(fault('target_malformed', 'first_byte', true))).toMatchObject({
       name: 'target_failed',
       blame: 'target',
       health: null,
     });
+  });
+});
+
+describe('classify: answers that no proxy can have given', () => {
+  const targets = (status: number, ...fields: (readonly [string, string])[]) =>
+    verdictOf({ ...answer(status, fields), isTargets: true });
+
+  it('a 407 of a target never reaches the client, and is no sign against the exit', () => {
+    const verdict = targets(407, challenge);
+    expect(verdict).toMatchObject({ name: 'target_failed', blame: 'target', health: null });
+    expect(verdict.failure?.code).toBe('target_failed');
+  });
+
+  it('the marks of a proxy mean nothing there', () => {
+    expect(targets(404, ['X-Squid-Error', 'ERR_DNS_FAIL 0'])).toMatchObject({ name: 'ok', failure: null });
+    expect(targets(503, ['X-Squid-Error', 'ERR_DNS_FAIL 0'])).toMatchObject({
+      name: 'unclear',
+      health: null,
+    });
+  });
+
+  it('statuses are read as ever', () => {
+    expect([403, 429, 502, 200].map((status) => targets(status).name)).toEqual([
+      'suspect',
+      'throttled',
+      'unclear',
+      'ok',
+    ]);
+    expect(verdictOf({ ...answer(403), isTargets: true }, { detect: false }).name).toBe('ok');
   });
 });
 

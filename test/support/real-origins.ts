@@ -29,8 +29,14 @@ export interface TestCertificate {
 
 const defaultNames = ['localhost', 'origin.test', '127.0.0.1', '::1'];
 
-/** Makes a fresh authority and a P-256 certificate for these names and addresses, valid for two days. */
-export async function makeCertificate(names: readonly string[] = defaultNames): Promise<TestCertificate> {
+/**
+ * Makes a fresh authority and a P-256 certificate for these names and addresses.
+ * @param days how long it is valid; a negative number makes one that has expired
+ */
+export async function makeCertificate(
+  names: readonly string[] = defaultNames,
+  days = 2,
+): Promise<TestCertificate> {
   const folder = await mkdtemp(join(tmpdir(), 'turnpike-cert-'));
   const at = (name: string) => join(folder, name);
   const openssl = (...args: string[]) => run('openssl', args, { cwd: folder });
@@ -61,7 +67,7 @@ export async function makeCertificate(names: readonly string[] = defaultNames): 
     '-subj',
     `/CN=${names[0] ?? 'test'}`,
   );
-  const signing = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial', '-days', '2'];
+  const signing = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial', '-days', String(days)];
   await openssl('x509', '-req', '-in', 'leaf.csr', ...signing, '-extfile', 'leaf.ext', '-out', 'leaf.pem');
   const [ca, cert, key] = await Promise.all(
     ['ca.pem', 'leaf.pem', 'leaf.key'].map((name) => readFile(at(name), 'utf8')),

@@ -3,6 +3,7 @@
  * every byte it gets, writes exactly what the script says, and ends as told: FIN, RST, or not at all.
  */
 import net from 'node:net';
+import tls from 'node:tls';
 import { waitFor } from './wait.js';
 
 /** What happens on each connection; `nth` counts connections from 0. A script that throws fails `close`. */
@@ -67,6 +68,17 @@ export class Peer {
     const body = this.rest.slice(0, length);
     this.taken += length;
     return { head, body };
+  }
+
+  /** Reads exactly so many bytes. Rejects when the connection ends before them. */
+  async bytes(count: number): Promise<Buffer> {
+    const end = this.taken + count;
+    const isThere = (): boolean => this.received.length >= end;
+    await this.look(`${count} bytes`, () => isThere() || this.hasEnded || this.isClosed);
+    if (!isThere()) throw new PeerGone(`${this.rest.length} bytes instead of ${count}`);
+    const bytes = Buffer.from(this.received.subarray(this.taken, end));
+    this.taken = end;
+    return bytes;
   }
 
   /** Waits until the text came anywhere on this connection. */
@@ -134,7 +146,7 @@ export class PeerGone extends Error {}
 
 /** A running scripted upstream. */
 export interface ScriptedUpstream {
-  /** `http://host:port`. */
+  /** `http://host:port`, or https. */
   readonly url: string;
   readonly host: string;
   readonly port: number;
@@ -155,18 +167,33 @@ export interface ScriptedUpstream {
   close(): Promise<void>;
 }
 
-/** Starts a scripted upstream on a free port. */
-export async function startScripted(script: Script, host = '127.0.0.1'): Promise<ScriptedUpstream> {
+/** Starts a scripted upstream on a free port, inside TLS when it gets a certificate. */
+export async function startScripted(
+  script: Script,
+  host = '127.0.0.1',
+  certificate?: { readonly cert: string; readonly key: string },
+): Promise<ScriptedUpstream> {
   const peers: Peer[] = [];
   const heads: string[] = [];
   const errors: unknown[] = [];
-  const server = net.createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+  const welcome = (socket: net.Socket): void => {
     const peer = new Peer(socket);
     headsOf.set(peer, heads);
     peers.push(peer);
     Promise.resolve()
       .then(() => script(peer, peers.length - 1))
       .catch((error: unknown) => (error instanceof PeerGone ? undefined : errors.push(error)));
+  };
+  const options = { allowHalfOpen: true, noDelay: true };
+  const server =
+    certificate === undefined
+      ? net.createServer(options, welcome)
+      : tls.createServer({ ...options, ...certificate }, welcome);
+  // Under TLS these are not the peers' sockets, and a handshake that fails leaves no peer at all.
+  const sockets = new Set<net.Socket>();
+  server.on('connection', (socket: net.Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -175,8 +202,9 @@ export async function startScripted(script: Script, host = '127.0.0.1'): Promise
   const { port } = server.address() as net.AddressInfo;
   const openNow = (): number => peers.filter((peer) => !peer.isClosed).length;
   const authority = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const scheme = certificate === undefined ? 'http' : 'https';
   return {
-    ...{ url: `http://${authority}`, host, port, peers, heads },
+    ...{ url: `${scheme}://${authority}`, host, port, peers, heads },
     get accepts() {
       return peers.length;
     },
@@ -184,13 +212,14 @@ export async function startScripted(script: Script, host = '127.0.0.1'): Promise
       return openNow();
     },
     loginUrl: (username, password) =>
-      `http://${encodeURIComponent(username)}:${encodeURIComponent(password)}@${authority}`,
+      `${scheme}://${encodeURIComponent(username)}:${encodeURIComponent(password)}@${authority}`,
     peer: (nth) => waitFor(`connection ${nth} at the upstream`, () => peers[nth]),
     idle: async (guardMs) => {
       await waitFor('the upstream to be idle', () => openNow() === 0, guardMs);
     },
     close: async () => {
       for (const peer of peers) peer.socket.destroy();
+      for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));
       if (errors.length > 0) throw errors[0] as Error;
     },

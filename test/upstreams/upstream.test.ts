@@ -80,6 +80,42 @@ describe('parseUpstreamUrl: logins', () => {
   });
 });
 
+describe('parseUpstreamUrl: logins of SOCKS', () => {
+  const long = 'é'.repeat(127);
+
+  it.each([
+    ['socks5://u:@h', 'u', ''],
+    ['socks5://a%3Ab:p@h', 'a:b', 'p'],
+    ['socks5h://me%40corp:p%2F@h', 'me@corp', 'p/'],
+    [`socks5://${long}x:${long}y@h`, `${long}x`, `${long}y`],
+    ['socks4://u@h', 'u', ''],
+    ['socks4a://u:@h', 'u', ''],
+  ])('S03 S04 takes %s', (url, username, password) => {
+    expect(login(url)).toEqual([username, password]);
+  });
+
+  it.each([
+    ['S04 no user', 'socks5://:pw@h', 'SOCKS has no login without a user name'],
+    ['S04 no user at all', 'socks5://@h', 'SOCKS has no login without a user name'],
+    ['S03 a user of 256 bytes', `socks5://${long}xy:p@h`, 'SOCKS takes a user name of at most 255 bytes'],
+    ['S03 a password of 256 bytes', `socks5h://u:${long}xy@h`, 'SOCKS takes a password of at most 255 bytes'],
+    [
+      'S03 a SOCKS4 user of 256 bytes',
+      `socks4://${long}xy@h`,
+      'SOCKS takes a user name of at most 255 bytes',
+    ],
+    ['a password for SOCKS4', 'socks4://u:p@h', 'SOCKS4 has a user name and no password'],
+    ['a password for SOCKS4a', 'socks4a://u:p@h', 'SOCKS4 has a user name and no password'],
+    ['NUL', 'socks4://u%00x@h', 'the user name holds a control character'],
+  ])('refuses %s', (_, url, expected) => {
+    expect(reason(url)).toBe(expected);
+  });
+
+  it('lets HTTP have longer ones', () => {
+    expect(login(`http://${long}xy:${long}xy@h`)).toEqual([`${long}xy`, `${long}xy`]);
+  });
+});
+
 describe('parseUpstreamUrl: addresses', () => {
   it.each([
     ['http://h', 'h', 80],
@@ -93,6 +129,13 @@ describe('parseUpstreamUrl: addresses', () => {
     ['http://10.0.0.1:65535', '10.0.0.1', 65535],
     ['http://my_proxy-1.example:1', 'my_proxy-1.example', 1],
     ['http://bücher.example:1', 'xn--bcher-kva.example', 1],
+    ['socks4://h', 'h', 1080],
+    ['socks4a://h', 'h', 1080],
+    ['socks5://[::1]', '::1', 1080],
+    ['SOCKS5H://h', 'h', 1080],
+    ['socks5://u:p@h:9050/', 'h', 9050],
+    ['direct://', '', 0],
+    ['direct:///', '', 0],
   ])('H35 %s is %s, port %i', (url, host, port) => {
     expect(good(url)).toMatchObject({ host, port });
   });
@@ -100,14 +143,17 @@ describe('parseUpstreamUrl: addresses', () => {
   it('labels carry brackets where they must, and no login', () => {
     expect(good('http://u:p@[::1]:3128').label).toBe('http://[::1]:3128');
     expect(good('https://u:p@h').label).toBe('https://h:443');
+    expect(good('socks5://u:p@[::1]').label).toBe('socks5://[::1]:1080');
+    expect(good('direct://').label).toBe('direct://');
   });
 
   it.each([
-    ['127.0.0.1:80', /begins with http/],
-    ['ftp://h:1', /http or https/],
-    ['socks5://u:p@h:1', 'SOCKS upstreams are not supported in this version'],
-    ['socks4a://h:1', 'SOCKS upstreams are not supported in this version'],
-    ['direct://', /direct:\/\/ is not supported/],
+    ['127.0.0.1:80', /begins with a protocol/],
+    ['ftp://h:1', /protocol of an upstream is http, https, socks4/],
+    ['constructor://h:1', /protocol of an upstream is/],
+    ['socks://h:1', /say which SOCKS/],
+    ['direct://h', /stands alone/],
+    ['direct://u:p@', /stands alone/],
     ['http://', /host is missing/],
     ['http://u:p@', /host is missing/],
     ['http://:80', /host is missing/],
@@ -161,15 +207,16 @@ describe('parseUpstreamUrl: identity and options', () => {
       asn: null,
       tags: [],
       turnpike: false,
-      tls: { ca: null, verify: true },
+      tls: { ca: null, verify: true, servername: null },
     });
   });
 
   it('takes options; places in lower case', () => {
+    const tls = { verify: false, ca: 'PEM', servername: 'proxy.example' };
     const options = { weight: 2.5, tags: ['dc'], country: 'DE', city: 'Berlin', asn: 3320, turnpike: true };
-    const upstream = good('https://h', { ...options, tls: { verify: false, ca: 'PEM' } });
+    const upstream = good('https://h', { ...options, tls });
     expect(upstream).toMatchObject({ ...options, country: 'de', city: 'berlin' });
-    expect(upstream.tls).toEqual({ ca: 'PEM', verify: false });
+    expect(upstream.tls).toEqual(tls);
   });
 
   it.each([0, -1, NaN, Infinity])('refuses the weight %d', (weight) => {

@@ -1,0 +1,129 @@
+/**
+ * G6: however a login is spelt in a list or a URL, the upstream gets the same bytes: on HTTP, HTTPS and SOCKS, by plain
+ * GET and by CONNECT.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startGateway } from '../support/gateway.js';
+import { fieldsOf, RawClient } from '../support/raw-client.js';
+import { makeCertificate, type TestCertificate } from '../support/real-origins.js';
+import { connectHead, getHead } from '../support/rig.js';
+import {
+  serveEach,
+  startScripted,
+  type Script,
+  type ScriptedUpstream,
+} from '../support/scripted-upstream.js';
+import { socksServer, type SocksAsked } from '../support/scripted-socks.js';
+import { createStage } from '../support/stage.js';
+
+const stage = createStage();
+let certificate: TestCertificate;
+let folder: string;
+
+beforeAll(async () => {
+  certificate = await makeCertificate(['127.0.0.1']);
+  folder = mkdtempSync(join(tmpdir(), 'turnpike-logins-'));
+});
+afterAll(async () => {
+  await certificate.dispose();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Names are kept free of colons, which Basic can't carry. */
+const logins: [string, string][] = [
+  ['user', 'pa:ss'],
+  ['me@corp', 'p@ss'],
+  ['a/b', 'c/d'],
+  ['a#b', 'c#d'],
+  ['a?b', 'c?d=e&f'],
+  ['a%b', '100%25'],
+  ['a+b', 'c+d'],
+  ['a b', 'c  d'],
+  ['jürgen', 'pässwörd!~'],
+  ['名前', '密码🔑'],
+  ['all', ':@/#?%+ é'],
+  ['u', ''],
+];
+
+const encoded = (text: string): string => encodeURIComponent(text);
+/** Only what must be: a percent, which would begin an escape. */
+const sparing = (text: string): string => text.replaceAll('%', '%25');
+
+/** Ways to spell an upstream with this login. The ones of lists have no protocol, and mean HTTP. */
+const urlSpellings: [string, (scheme: string, login: [string, string], at: string) => string][] = [
+  [
+    'URL, percent-encoded',
+    (scheme, [user, pass], at) => `${scheme}://${encoded(user)}:${encoded(pass)}@${at}`,
+  ],
+  ['URL, as it stands', (scheme, [user, pass], at) => `${scheme}://${sparing(user)}:${sparing(pass)}@${at}`],
+];
+const listSpellings: typeof urlSpellings = [
+  ...urlSpellings,
+  ['user:pass@host:port', (_, [user, pass], at) => `${encoded(user)}:${encoded(pass)}@${at}`],
+  ['host:port:user:pass', (_, [user, pass], at) => `${at}:${user}:${pass}`],
+];
+
+/** What arrived on each connection, as `user:password` in UTF-8. */
+interface Door {
+  readonly upstream: ScriptedUpstream;
+  readonly got: () => string[];
+}
+
+const proxy: Script = serveEach((peer, { head }) => {
+  if (head.startsWith('CONNECT ')) peer.write('HTTP/1.1 200 OK\r\n\r\n');
+  else peer.answer('page');
+});
+
+async function openDoor(scheme: string): Promise<Door> {
+  if (scheme.startsWith('socks')) {
+    const asked: SocksAsked[] = [];
+    const upstream = stage.keep(await startScripted(socksServer(asked, proxy)));
+    return { upstream, got: () => asked.map(({ username, password }) => `${username}:${password}`) };
+  }
+  const upstream = stage.keep(
+    await startScripted(proxy, '127.0.0.1', scheme === 'https' ? certificate : undefined),
+  );
+  const got = (): string[] =>
+    upstream.heads.map((head) => {
+      const [value = ''] = fieldsOf(head, 'proxy-authorization');
+      expect(value).toMatch(/^Basic /);
+      return Buffer.from(value.slice('Basic '.length), 'base64').toString('utf8');
+    });
+  return { upstream, got };
+}
+
+/** Asks both ways through a gateway whose pool is this entry; what the upstream then got. */
+async function arrivals(door: Door, entry: Record<string, unknown>): Promise<string[]> {
+  const tls = { tls: { ca: certificate.caPath } };
+  const gateway = stage.keep(await startGateway({ upstreams: [{ ...entry, ...tls }] }));
+  for (const head of [getHead(), connectHead()]) {
+    const client = await RawClient.connect(gateway.port);
+    expect(await client.write(head).head()).toMatch(/^HTTP\/1\.1 200 /);
+    client.destroy();
+  }
+  return door.got();
+}
+
+describe.each(['http', 'https', 'socks5', 'socks5h'])('G6 logins of %s upstreams', (scheme) => {
+  it.each(logins)('%s / %s arrives byte-exact from every URL', async (...login) => {
+    for (const [name, spell] of urlSpellings) {
+      const door = await openDoor(scheme);
+      const url = spell(scheme, login, `127.0.0.1:${door.upstream.port}`);
+      expect([name, ...(await arrivals(door, { url }))]).toEqual([name, login.join(':'), login.join(':')]);
+    }
+  });
+});
+
+describe('G6 logins in lists', () => {
+  it.each(logins)('%s / %s arrives byte-exact from every line', async (...login) => {
+    for (const [name, spell] of listSpellings) {
+      const door = await openDoor('http');
+      const file = join(folder, 'list.txt');
+      writeFileSync(file, `# mine\n${spell('http', login, `127.0.0.1:${door.upstream.port}`)}\n`);
+      expect([name, ...(await arrivals(door, { file }))]).toEqual([name, login.join(':'), login.join(':')]);
+    }
+  });
+});
