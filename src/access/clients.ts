@@ -60,6 +60,8 @@ export interface ClientsOptions {
   readonly anonymousAllowed: boolean;
   /** How usernames are read; the native way where not given. */
   readonly dialect?: Dialect;
+  /** Counts failed logins; one for the process, so that a reload does not forgive them. */
+  readonly failures?: FailureLimit;
 }
 
 interface Known {
@@ -106,7 +108,7 @@ export class Clients {
   readonly #withoutPassword: readonly Known[];
   /** Proved logins by the value of the field; holds passwords and never leaves this file. */
   readonly #proved = new Memo<Proved>(MEMO_ENTRIES);
-  readonly #failures = new FailureLimit();
+  readonly #failures: FailureLimit;
   readonly #isOpen: boolean;
   readonly #dialect: Dialect;
 
@@ -117,6 +119,7 @@ export class Clients {
     this.#withoutPassword = known.filter((each) => each.digest === null);
     this.#isOpen = options.anonymousAllowed && clients.length === 0;
     this.#dialect = options.dialect ?? nativeDialect;
+    this.#failures = options.failures ?? new FailureLimit();
   }
 
   /** The client of this name. */

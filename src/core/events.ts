@@ -43,7 +43,7 @@ export interface ExchangeEnded {
   readonly bytesIn: number;
   readonly bytesOut: number;
   /** How the exchange ended: whole, cut by one side, or refused. */
-  readonly end: 'complete' | 'client_gone' | 'upstream_cut' | 'timeout' | 'cut_by_drain' | 'failed';
+  readonly end: 'complete' | 'client_gone' | 'upstream_cut' | 'timeout' | 'cut_by_drain' | 'cut_by_policy' | 'failed';
   readonly times: ExchangeTimes;
 }
 
@@ -104,6 +104,17 @@ export interface UpstreamConnection {
   readonly what: 'opened' | 'reused' | 'stale' | 'closed';
 }
 
+/** A new configuration came: it is in force, or the old one was kept. */
+export interface ConfigReloaded {
+  readonly type: 'config_reloaded';
+  readonly outcome: 'applied' | 'kept';
+  readonly cause: 'signal' | 'file' | 'api';
+  /** Why it was kept, each with its path; never a value of the file. */
+  readonly problems: readonly string[];
+  /** Names of settings that were changed and take effect with the next start only. */
+  readonly needsRestart: readonly string[];
+}
+
 /** Something about the gateway itself: start, ready, drain, lists, faults. */
 export interface GatewayNote {
   readonly type: 'note';
@@ -120,6 +131,7 @@ export type TurnpikeEvent =
   | ClientConnection
   | ConnectionRefused
   | UpstreamConnection
+  | ConfigReloaded
   | GatewayNote;
 
 /** Tells everybody who listens. Never throws. */

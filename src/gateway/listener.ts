@@ -35,7 +35,7 @@ export class Listener implements ConnectionHost {
 
   constructor(
     private readonly services: GatewayServices,
-    private readonly defaults: ListenerDefaults,
+    private defaults: ListenerDefaults,
   ) {
     this.wheel = services.wheel;
     this.claims = new ConnectionClaims(services.rateLimits);
@@ -55,6 +55,11 @@ export class Listener implements ConnectionHost {
         resolve({ host: address.address, port: address.port });
       });
     });
+  }
+
+  /** Takes over what another configuration says of this listener, for the requests to come. */
+  use(defaults: ListenerDefaults): void {
+    this.defaults = defaults;
   }
 
   /** Takes no more connections, closes idle ones, and the others after the answer under way. */

@@ -14,7 +14,14 @@ export interface RelayLimits {
 }
 
 /** How a relay ended. */
-export type RelayEnd = 'complete' | 'client_gone' | 'upstream_cut' | 'timeout' | 'cut_by_drain';
+export type RelayEnd =
+  | 'complete'
+  | 'client_gone'
+  | 'upstream_cut'
+  | 'timeout'
+  | 'cut_by_drain'
+  /** The client is no longer one of ours, or has used up what it may. */
+  | 'cut_by_policy';
 
 /** A relay under way, or over. */
 export class Relay {
@@ -31,6 +38,8 @@ export class Relay {
     private readonly client: Wire,
     private readonly upstream: Wire,
     private readonly parts: {
+      /** Name of the client that it belongs to. */
+      readonly owner: string;
       readonly wheel: TimerWheel;
       readonly limits: RelayLimits;
       readonly onFirstAnswer: () => void;
@@ -39,6 +48,11 @@ export class Relay {
   ) {
     this.idle = parts.wheel.arm(parts.limits.idleMs, () => this.cut('timeout'));
     this.lifetime = parts.wheel.arm(parts.limits.lifetimeMs, () => this.cut('timeout'));
+  }
+
+  /** Name of the client that it belongs to. */
+  get owner(): string {
+    return this.parts.owner;
   }
 
   /** Sends what each side said before the relay stood, then lets both flow. */

@@ -57,6 +57,7 @@ export class EventCounts {
   private readonly closed = counters('turnpike_client_connections_closed_total');
   private readonly refused = counters('turnpike_connections_refused_total');
   private readonly upstreams = counters('turnpike_upstream_connections_total');
+  private readonly reloads = counters('turnpike_config_reloads_total');
   private readonly notes = counters('turnpike_notes_total');
   private readonly exchangeSeries = new Map<string, ExchangeSeries>();
   private readonly doors = new Map<string, Door>();
@@ -66,6 +67,7 @@ export class EventCounts {
     for (const reason of pinReasons) this.pins.of(reason);
     for (const what of upstreamEvents) this.upstreams.of(what);
     for (const reason of refusalReasons) this.refused.of(reason);
+    for (const outcome of ['applied', 'kept']) this.reloads.of(outcome);
     for (const level of ['info', 'warn', 'error']) this.notes.of(level);
   }
 
@@ -98,6 +100,9 @@ export class EventCounts {
       case 'upstream_connection':
         this.upstreams.of(event.what).value += 1;
         return;
+      case 'config_reloaded':
+        this.reloads.of(event.outcome).value += 1;
+        return;
       case 'note':
         this.notes.of(event.level).value += 1;
         return;
@@ -126,7 +131,7 @@ export class EventCounts {
         this.opened,
         this.closed,
       ],
-      ...[this.refused, this.upstreams, this.notes],
+      ...[this.refused, this.upstreams, this.reloads, this.notes],
     ];
     const open = [...this.doors].map(([listener, { opened, closed }]) => ({
       labels: [listener],
