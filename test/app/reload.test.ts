@@ -71,7 +71,9 @@ describe('Reloads', () => {
       needsRestart: ['listen.proxy'],
     });
     expect(swapped).toEqual([next]);
-    expect(told(events)).toMatchObject([{ outcome: 'applied', cause: 'api', needsRestart: ['listen.proxy'] }]);
+    expect(told(events)).toMatchObject([
+      { outcome: 'applied', cause: 'api', needsRestart: ['listen.proxy'] },
+    ]);
   });
 
   it('keeps the old one when the file is wrong, with every problem and its place', async () => {
