@@ -3,6 +3,7 @@
  * With the files under `app/` the only place that knows all of them.
  */
 import { readFileSync } from 'node:fs';
+import tls from 'node:tls';
 import { createAdminServer, type AdminServer, type Readiness } from './admin/server.js';
 import { Reloads, type Applied, type ReloadCause } from './app/reload.js';
 import { countUpstreams } from './app/rules.js';
@@ -15,6 +16,7 @@ import { countExits } from './exits/count-exits.js';
 import { Listener, type ListenAt } from './gateway/listener.js';
 import { drainGateway } from './gateway/drain.js';
 import type { ListenerDefaults } from './gateway/understand.js';
+import { parseCidr } from './protocol/address.js';
 import type { Door } from './protocol/own-door.js';
 import { createEmit, type Subscriber } from './telemetry/hub.js';
 import { createLog, type Log } from './telemetry/logger.js';
@@ -92,9 +94,12 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
   const reloads = new Reloads({
     ...{ emit, startedWith: config, rulesParts: plant.rulesParts, isStopping: () => stopping !== null },
     swap: (next, built) => {
+      const defaults = defaultsIn(config, next);
       plant.swap(built);
       log.use(next.log);
-      followListeners(config, next, listeners);
+      defaults.forEach((each, index) => {
+        if (each !== null) listeners[index]?.use(each);
+      });
     },
   });
   return {
@@ -122,18 +127,24 @@ function reopenThen(log: Log, reload: () => Promise<Applied>): Promise<Applied> 
   return reload();
 }
 
+/** @throws when the certificate can't be used. */
 function defaultsOf(listener: Config['listeners'][number]): ListenerDefaults {
-  const { label, client, route, defaults } = listener;
-  return { name: label, client, route, controls: defaults, merged: new WeakMap() };
+  const { label, client, route, defaults, proxyFrom } = listener;
+  const pair = listener.tls;
+  return {
+    ...{ name: label, client, route, controls: defaults, merged: new WeakMap() },
+    tls: pair === null ? null : tls.createSecureContext({ cert: pair.cert, key: pair.key.reveal() }),
+    proxyFrom: proxyFrom.map(parseCidr).filter((range) => range !== null),
+  };
 }
 
-/** Gives each listener what the new configuration says of its address; one that it leaves out goes on as it was. */
-function followListeners(started: Config, next: Config, listeners: readonly Listener[]): void {
+/** For each listener what the new configuration says of its address; nothing for one that it leaves out. */
+function defaultsIn(started: Config, next: Config): (ListenerDefaults | null)[] {
   const left = [...next.listeners];
-  started.listeners.forEach(({ label }, index) => {
+  return started.listeners.map(({ label }) => {
     const at = left.findIndex((each) => each.label === label);
     const [found] = at < 0 ? [] : left.splice(at, 1);
-    if (found !== undefined) listeners[index]?.use(defaultsOf(found));
+    return found === undefined ? null : defaultsOf(found);
   });
 }
 

@@ -27,11 +27,17 @@ export interface Client {
   readonly password: Secret | null;
   /** CIDRs of the addresses it may come from; empty for any (without a password: for this machine only). */
   readonly allowFrom: readonly string[];
+  /** Words by which routes match it. */
+  readonly tags: readonly string[];
   readonly limits: {
     readonly requests: Rate | null;
     readonly tunnels: number | null;
     readonly connections: number | null;
     readonly exchanges: number | null;
+    /** Bytes in a time, both directions together. */
+    readonly bytes: Rate | null;
+    /** Whether tunnels that stand are cut when the bytes are used up. */
+    readonly cutsTunnels: boolean;
   };
   /** Host patterns that it may visit; empty for any. See client-targets.ts. */
   readonly targets: readonly string[];
@@ -84,7 +90,11 @@ export const anonymousClient: Client = {
   name: 'anonymous',
   password: null,
   allowFrom: [],
-  limits: { requests: null, tunnels: null, connections: null, exchanges: null },
+  tags: [],
+  limits: {
+    ...{ requests: null, tunnels: null, connections: null, exchanges: null },
+    ...{ bytes: null, cutsTunnels: false },
+  },
   targets: [],
   defaults: {},
 };

@@ -95,7 +95,8 @@ export interface ConnectionRefused {
   readonly type: 'connection_refused';
   readonly listener: string;
   readonly clientAddress: string;
-  readonly reason: 'tls_hello' | 'over_limit' | 'own_fault';
+  readonly reason:
+    'tls_hello' | 'tls_failed' | 'proxy_header' | 'socks_handshake' | 'over_limit' | 'own_fault';
   readonly detail: string;
 }
 

@@ -1,7 +1,13 @@
 /** What events add to the metrics. */
 import { errorTable } from '../core/errors.js';
 import type { ErrorCode } from '../core/errors.js';
-import type { ExchangeEnded, SessionPinned, TurnpikeEvent, UpstreamConnection } from '../core/events.js';
+import type {
+  ConnectionRefused,
+  ExchangeEnded,
+  SessionPinned,
+  TurnpikeEvent,
+  UpstreamConnection,
+} from '../core/events.js';
 import { methodClass, nameOrNone, statusClass, verdictClass } from './label-values.js';
 import { metricTable } from './metric-table.js';
 import type { MetricName } from './metric-table.js';
@@ -19,7 +25,10 @@ const pinReasons: readonly SessionPinned['reason'][] = [
   'expired',
 ];
 const upstreamEvents: readonly UpstreamConnection['what'][] = ['opened', 'reused', 'stale', 'closed'];
-const refusalReasons = ['tls_hello', 'over_limit', 'own_fault'];
+const refusalReasons: readonly ConnectionRefused['reason'][] = [
+  ...(['tls_hello', 'tls_failed', 'proxy_header', 'socks_handshake'] as const),
+  ...(['over_limit', 'own_fault'] as const),
+];
 
 /** What every exchange of one route, pool, kind and outcome adds to. Found with one look-up. */
 interface ExchangeSeries {

@@ -4,7 +4,7 @@ import type { Client } from '../../src/access/clients.js';
 import { RateLimits } from '../../src/access/rate-limit.js';
 import type { Admission, LimitedKind } from '../../src/access/rate-limit.js';
 
-const unlimited = { requests: null, tunnels: null, connections: null, exchanges: null };
+const unlimited = anonymousClient.limits;
 
 function clientOf(name: string, limits: Partial<Client['limits']>): Client {
   return { ...anonymousClient, name, limits: { ...unlimited, ...limits } };
