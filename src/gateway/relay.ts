@@ -107,11 +107,15 @@ export class Relay {
     };
   }
 
-  /** Reads on unless bytes of this side still wait; a side that was read to its end before passes its FIN on now. */
+  /**
+   * Reads on as soon as the other side took what it was sent, the head that opened the relay included; a side that was
+   * read to its end before passes its FIN on now.
+   */
   private flow(from: Wire, to: Wire): void {
     if (from.isClosed) this.onClosed({ from, to, error: null });
     else if (from.hasEnded) to.end();
-    else if (!to.hasUnsent) from.resume();
+    else if (to.hasUnsent) to.whenFlushed(() => from.resume());
+    else from.resume();
   }
 
   private onClosed(side: { from: Wire; to: Wire; error: Error | null }): void {
