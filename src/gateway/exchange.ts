@@ -2,6 +2,7 @@
  * The interface between whoever speaks with the client and whoever serves the request. HTTP/1.1 is one implementation
  * (`h1-exchange.ts`), SOCKS5 another (`socks-exchange.ts`); intercepted HTTP/1.1 and HTTP/2 will be others.
  */
+import type { ByteMeter } from '../access/rate-limit.js';
 import type { ErrorCode } from '../core/errors.js';
 import type { Framing } from '../http1/body.js';
 import type { Fields } from '../http1/fields.js';
@@ -45,6 +46,8 @@ export interface ClientExchange {
   readonly isCommitted: boolean;
   /** Called once when the client is gone before the end (reset, or FIN where that counts as leaving). */
   onGone: (() => void) | null;
+  /** Counts bytes against the client as they pass, where it has a limit of them. */
+  meter: ByteMeter | null;
   /** Why the request's body ended before its end, if it did. */
   readonly bodyFault: BodyFault | null;
   /** Whether a FIN of the client, once its request is whole, counts as leaving. */

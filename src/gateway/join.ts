@@ -26,6 +26,7 @@ export function joinWires(services: GatewayServices, ask: Ask, joint: Joint): Pr
   return new Promise((resolve) => {
     const relay = new Relay(wire, upgraded.wire, {
       owner: ask.client.name,
+      meter: exchange.meter,
       wheel: services.wheel,
       limits: {
         idleMs: timeouts.tunnelIdleMs,

@@ -202,6 +202,7 @@ export class Listener implements ConnectionHost, ArrivalHost {
       refuse(services, exchange, trace, { code: 'client_limited', detail, retryAfterMs });
       return;
     }
+    exchange.meter = services.rateLimits.meter(asked.client, services.clock);
     try {
       const serveIt = isTunnel ? serveTunnel : serveForward;
       await serveIt(services, exchange, asked, trace);

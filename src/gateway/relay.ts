@@ -2,6 +2,7 @@
  * Two wires and nothing between: bytes go both ways as they come, a FIN is passed on, and neither side is read faster
  * than the other takes. Ends by itself when both sides ended, or at a limit.
  */
+import type { ByteMeter } from '../access/rate-limit.js';
 import type { Deadline, TimerWheel } from '../core/timer-wheel.js';
 import { NOBODY, type Wire } from '../open/wire.js';
 
@@ -40,6 +41,8 @@ export class Relay {
     private readonly parts: {
       /** Name of the client that it belongs to. */
       readonly owner: string;
+      /** Counts its bytes against the client, where that has a limit of them. */
+      readonly meter: ByteMeter | null;
       readonly wheel: TimerWheel;
       readonly limits: RelayLimits;
       readonly onFirstAnswer: () => void;
@@ -94,6 +97,10 @@ export class Relay {
     from.reader = {
       bytes: (chunk) => {
         count(chunk.length);
+        if (this.parts.meter?.(chunk.length) === false) {
+          this.cut('cut_by_policy');
+          return;
+        }
         this.idle.restart(this.idleMs);
         if (to.write(chunk)) return;
         from.pause();

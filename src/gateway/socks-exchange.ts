@@ -2,6 +2,7 @@
  * A SOCKS5 CONNECT as the rest of the gateway sees it: the same exchange as an HTTP CONNECT, its login as Basic
  * credentials, its answer said in SOCKS' words. Nobody behind `ClientExchange` knows the difference.
  */
+import type { ByteMeter } from '../access/rate-limit.js';
 import { Fields } from '../http1/fields.js';
 import type { RequestHead } from '../http1/head.js';
 import { socksReply, socksReplies, socksReplyFor } from '../protocol/socks-server.js';
@@ -43,6 +44,7 @@ export class SocksExchange implements ClientExchange {
   isCommitted = false;
   isFinGone = false;
   onGone: (() => void) | null = null;
+  meter: ByteMeter | null = null;
 
   constructor(
     private readonly connection: SocksConnection,

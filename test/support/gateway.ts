@@ -27,6 +27,8 @@ export interface TestGateway {
   readonly host: '127.0.0.1';
   readonly port: number;
   readonly adminPort: number;
+  /** Where every listener listens, in the order of the configuration. */
+  readonly listening: Awaited<ReturnType<App['start']>>['proxy'];
   /** `http://127.0.0.1:port`. */
   readonly url: string;
   /** Everything that happened so far. */
@@ -73,6 +75,7 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
     host: '127.0.0.1',
     port,
     adminPort: admin?.port ?? 0,
+    listening: proxy,
     url: `http://127.0.0.1:${port}`,
     events,
     logFile,
