@@ -61,6 +61,7 @@ export interface Refused {
 }
 
 const LOOP_FIELD = 'x-turnpike-loop';
+const TWO_LOGINS = refused({ code: 'bad_request', detail: 'Proxy-Authorization may come once only.' });
 
 /** Reads a request. Order: login, target, loop, wishes, route: nobody learns about targets before a login. */
 export function understand(
@@ -71,9 +72,7 @@ export function understand(
 ): Understood {
   const rules = services.rules();
   const { head } = exchange;
-  if (head.fields.count('proxy-authorization') > 1) {
-    return refused({ code: 'bad_request', detail: 'Proxy-Authorization may come once only.' });
-  }
+  if (head.fields.count('proxy-authorization') > 1) return TWO_LOGINS;
   const auth = authenticate(services, exchange, listener);
   if (auth.kind === 'challenge') return challenged(auth.detail, auth.delayMs);
   if (auth.kind === 'refused') return auth;
