@@ -57,6 +57,7 @@ const tools = [
     use: 'certificates of test origins',
   },
   { name: 'requests', debian: 'python3-requests', module: 'requests', use: 'a real client' },
+  { name: 'socks', debian: 'python3-socks', module: 'socks', use: 'SOCKS5 for Python requests' },
   { name: 'httpx', debian: 'python3-httpx', module: 'httpx', use: 'a real client' },
 ];
 

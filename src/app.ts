@@ -1,40 +1,41 @@
 /**
  * The composition root: makes every adapter once, hands each part what it needs, starts and stops them.
- * The only place that knows all of them.
+ * With the files under `app/` the only place that knows all of them.
  */
 import { readFileSync } from 'node:fs';
-import os from 'node:os';
-import { Clients } from './access/clients.js';
-import { RateLimits } from './access/rate-limit.js';
+import tls from 'node:tls';
 import { createAdminServer, type AdminServer, type Readiness } from './admin/server.js';
+import { Reloads, type Applied, type ReloadCause } from './app/reload.js';
+import { countUpstreams } from './app/rules.js';
+import { buildPlant, ownPlace, type Plant } from './app/services.js';
 import type { Config } from './config/config.js';
-import { runtimeValuesOf, metricSites } from './config/runtime-values.js';
+import type { Loaded } from './config/load.js';
 import { systemClock, type Clock } from './core/clock.js';
-import type { Emit } from './core/events.js';
 import { systemRandom, type Random } from './core/random.js';
-import { TimerWheel } from './core/timer-wheel.js';
 import { countExits } from './exits/count-exits.js';
-import { Ledger } from './exits/ledger.js';
-import { loadPools } from './exits/load-pools.js';
 import { Listener, type ListenAt } from './gateway/listener.js';
 import { drainGateway } from './gateway/drain.js';
-import { RequestIds } from './gateway/request-ids.js';
-import { ReplayBudget } from './gateway/replay-body.js';
-import type { GatewayServices, Rules } from './gateway/services.js';
-import { IdleConnections } from './open/idle-connections.js';
-import { Resolver, systemLookUp, type LookUp } from './open/resolver.js';
-import { TransportBudget } from './outcome/budget.js';
-import { isOwnDoor, type Door } from './protocol/own-door.js';
-import { checkResolvedAddress, parseAllowEntry, type OwnAddresses } from './protocol/target.js';
-import { MemoryPins } from './state/memory.js';
+import { systemLookUp, type LookUp } from './open/resolver.js';
+import type { ListenerDefaults } from './gateway/understand.js';
+import { parseCidr } from './protocol/address.js';
+import type { Door } from './protocol/own-door.js';
 import { createEmit, type Subscriber } from './telemetry/hub.js';
-import { createLog } from './telemetry/logger.js';
+import { createLog, type Log } from './telemetry/logger.js';
 import { createMetrics, type Metrics } from './telemetry/metrics.js';
+
+export type { Applied } from './app/reload.js';
 
 /** What a running gateway offers to the command line. */
 export interface App {
   /** Listens; resolves with the addresses that it got. @throws when one can't be had. */
   start(): Promise<Started>;
+  /**
+   * Takes over another configuration while everything goes on; what can't be built keeps the old one. Never rejects.
+   * @param cause who asked; the admin API when not given
+   */
+  apply(config: Config, cause?: ReloadCause): Promise<Applied>;
+  /** The same with a configuration that is loaded now. The log is opened anew first, for whoever rotated it. */
+  reload(load: () => Loaded, cause: ReloadCause): Promise<Applied>;
   /** Drains and closes everything; resolves with what had to be cut. Idempotent. */
   stop(reason: string): Promise<Stopped>;
   /** Upstreams over all pools. */
@@ -70,25 +71,12 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
   const subscribers: Subscriber[] = [(event) => log.subscribe(event)];
   if (parts.subscriber !== undefined) subscribers.push(parts.subscriber);
   const emit = createEmit(subscribers);
-  const own = {
-    ports: new Set<number>(),
-    doors: [] as Door[],
-    addresses: ownAddresses(),
-    names: new Set([os.hostname().toLowerCase()]),
-  };
-  const services = await buildServices(config, { clock, random, lookUp, emit, own });
-  const listeners = config.listeners.map(
-    (each) =>
-      new Listener(services, {
-        name: each.label,
-        client: each.client,
-        route: each.route,
-        controls: each.defaults,
-        merged: new WeakMap(),
-      }),
-  );
+  const own = ownPlace();
+  const plant = await buildPlant(config, { clock, random, lookUp, emit, own });
+  const { services } = plant;
+  const listeners = config.listeners.map((each) => new Listener(services, defaultsOf(each)));
   let phase: Readiness['phase'] = 'starting';
-  const metrics = observe(config, services, listeners, () => log.dropped());
+  const metrics = observe(plant, listeners, () => log.dropped());
   subscribers.push((event) => metrics.subscribe(event));
   const admin = createAdminServer({
     metrics,
@@ -106,16 +94,28 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
     return { cut };
   };
   let stopping: Promise<Stopped> | null = null;
+  const reloads = new Reloads({
+    ...{ emit, startedWith: config, rulesParts: plant.rulesParts, isStopping: () => stopping !== null },
+    swap: (next, built) => {
+      const defaults = defaultsIn(config, next);
+      plant.swap(built);
+      log.use(next.log);
+      defaults.forEach((each, index) => {
+        if (each !== null) listeners[index]?.use(each);
+      });
+    },
+  });
   return {
-    upstreamCount: [...services.rules().runtime.pools.values()].reduce(
-      (sum, pool) => sum + pool.upstreams.length,
-      0,
-    ),
+    get upstreamCount() {
+      return countUpstreams(services.rules());
+    },
     start: async () => {
       const started = await listenAll(config, { listeners, admin, own });
       phase = 'serving';
       return started;
     },
+    apply: (next, cause = 'api') => reloads.apply(next, cause),
+    reload: (load, cause) => reopenThen(log, () => reloads.reload(load, cause)),
     stop: (reason) => {
       if (stopping === null) emit({ type: 'note', level: 'info', what: 'stopping', detail: { reason } });
       stopping ??= shutDown();
@@ -124,14 +124,37 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
   };
 }
 
-function observe(
-  config: Config,
-  services: GatewayServices,
-  listeners: readonly Listener[],
-  dropped: () => number,
-): Metrics {
+/** A signal is also how whoever moved the log away asks for a new one. */
+function reopenThen(log: Log, reload: () => Promise<Applied>): Promise<Applied> {
+  log.reopen();
+  return reload();
+}
+
+/** @throws when the certificate can't be used. */
+function defaultsOf(listener: Config['listeners'][number]): ListenerDefaults {
+  const { label, client, route, defaults, proxyFrom } = listener;
+  const pair = listener.tls;
+  return {
+    ...{ name: label, client, route, controls: defaults, merged: new WeakMap() },
+    tls: pair === null ? null : tls.createSecureContext({ cert: pair.cert, key: pair.key.reveal() }),
+    proxyFrom: proxyFrom.map(parseCidr).filter((range) => range !== null),
+  };
+}
+
+/** For each listener what the new configuration says of its address; nothing for one that it leaves out. */
+function defaultsIn(started: Config, next: Config): (ListenerDefaults | null)[] {
+  const left = [...next.listeners];
+  return started.listeners.map(({ label }) => {
+    const at = left.findIndex((each) => each.label === label);
+    const [found] = at < 0 ? [] : left.splice(at, 1);
+    return found === undefined ? null : defaultsOf(found);
+  });
+}
+
+function observe(plant: Plant, listeners: readonly Listener[], dropped: () => number): Metrics {
+  const { services } = plant;
   return createMetrics({
-    sites: metricSites(config),
+    sites: () => plant.sites(),
     version: versionOf(),
     gauges: {
       exchangesOpen: () => listeners.reduce((sum, listener) => sum + listener.exchangeCount, 0),
@@ -141,65 +164,6 @@ function observe(
       exits: () => countExits(services.rules().runtime.pools, services.ledger, services.clock.nowMs()),
     },
   });
-}
-
-interface Basics {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly emit: Emit;
-  readonly own: OwnAddresses & { readonly doors: readonly Door[] };
-  readonly lookUp: LookUp;
-}
-
-/** The look-up tells no TTL, so addresses of upstreams are asked for anew twice a minute; a name that failed soon. */
-const upstreamNameTimes = { keepMs: 30_000, keepFailureMs: 2000 };
-/** Long enough for a page and its parts. */
-const targetNameTimes = { keepMs: 10_000, keepFailureMs: 2000 };
-
-async function buildServices(config: Config, basics: Basics): Promise<GatewayServices> {
-  const { clock, random, emit, own, lookUp } = basics;
-  const wheel = new TimerWheel(clock);
-  const values = runtimeValuesOf(config);
-  const ledger = new Ledger(values.bans, random);
-  const { pools, problems } = await loadPools(config.pools, (upstream) => ledger.intern(upstream));
-  for (const problem of problems)
-    emit({ type: 'note', level: 'warn', what: 'bad_upstream', detail: { ...problem } });
-  ledger.applyPools(pools.values(), clock.nowMs());
-  const rules: Rules = {
-    runtime: { ...values, pools },
-    clients: new Clients(config.clients, { anonymousAllowed: true }),
-    targets: { allow: config.allowedTargets.map(parseAllowEntry).filter((entry) => entry !== null) },
-  };
-  const limits = (): Rules['runtime']['limits'] => rules.runtime.limits;
-  const idle = new IdleConnections(() => ({
-    idleMs: rules.runtime.timeouts.upstreamIdleMs,
-    perKey: limits().idlePerExit,
-    total: limits().idleTotal,
-  }));
-  const gatewayId = random.hex(4);
-  return {
-    clock,
-    wheel,
-    random,
-    emit,
-    own,
-    ledger,
-    gatewayId,
-    ids: new RequestIds(gatewayId),
-    rules: () => rules,
-    pins: new MemoryPins(clock),
-    rateLimits: new RateLimits(),
-    opener: {
-      ...{ clock, wheel, idle, headLimits: limits, emit },
-      isOwn: ({ host, port }) => isOwnDoor(host, port, own.doors, own),
-      upstreamNames: new Resolver({ clock, lookUp, ...upstreamNameTimes }),
-      targetNames: new Resolver({ clock, lookUp, ...targetNameTimes }),
-      forbids: (target, address) => checkResolvedAddress(target, address, rules.targets, own),
-    },
-    transportBudget: new TransportBudget(values.retry.transportRatio, values.retry.transportFloorPerS),
-    replayBudget: new ReplayBudget(() => limits().replayTotalBytes),
-    relays: new Set(),
-  };
 }
 
 async function listenAll(
@@ -226,12 +190,4 @@ async function listenAll(
 function versionOf(): string {
   const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
   return (JSON.parse(text) as { version: string }).version;
-}
-
-function ownAddresses(): Set<string> {
-  const addresses = new Set<string>();
-  for (const list of Object.values(os.networkInterfaces())) {
-    for (const { address } of list ?? []) addresses.add(address);
-  }
-  return addresses;
 }

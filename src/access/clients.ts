@@ -27,11 +27,17 @@ export interface Client {
   readonly password: Secret | null;
   /** CIDRs of the addresses it may come from; empty for any (without a password: for this machine only). */
   readonly allowFrom: readonly string[];
+  /** Words by which routes match it. */
+  readonly tags: readonly string[];
   readonly limits: {
     readonly requests: Rate | null;
     readonly tunnels: number | null;
     readonly connections: number | null;
     readonly exchanges: number | null;
+    /** Bytes in a time, both directions together. */
+    readonly bytes: Rate | null;
+    /** Whether tunnels that stand are cut when the bytes are used up. */
+    readonly cutsTunnels: boolean;
   };
   /** Host patterns that it may visit; empty for any. See client-targets.ts. */
   readonly targets: readonly string[];
@@ -60,6 +66,8 @@ export interface ClientsOptions {
   readonly anonymousAllowed: boolean;
   /** How usernames are read; the native way where not given. */
   readonly dialect?: Dialect;
+  /** Counts failed logins; one for the process, so that a reload does not forgive them. */
+  readonly failures?: FailureLimit;
 }
 
 interface Known {
@@ -82,7 +90,11 @@ export const anonymousClient: Client = {
   name: 'anonymous',
   password: null,
   allowFrom: [],
-  limits: { requests: null, tunnels: null, connections: null, exchanges: null },
+  tags: [],
+  limits: {
+    ...{ requests: null, tunnels: null, connections: null, exchanges: null },
+    ...{ bytes: null, cutsTunnels: false },
+  },
   targets: [],
   defaults: {},
 };
@@ -106,7 +118,7 @@ export class Clients {
   readonly #withoutPassword: readonly Known[];
   /** Proved logins by the value of the field; holds passwords and never leaves this file. */
   readonly #proved = new Memo<Proved>(MEMO_ENTRIES);
-  readonly #failures = new FailureLimit();
+  readonly #failures: FailureLimit;
   readonly #isOpen: boolean;
   readonly #dialect: Dialect;
 
@@ -117,6 +129,7 @@ export class Clients {
     this.#withoutPassword = known.filter((each) => each.digest === null);
     this.#isOpen = options.anonymousAllowed && clients.length === 0;
     this.#dialect = options.dialect ?? nativeDialect;
+    this.#failures = options.failures ?? new FailureLimit();
   }
 
   /** The client of this name. */

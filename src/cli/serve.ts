@@ -1,7 +1,8 @@
-/** `turnpike serve`: load, build, start, wait for a signal, drain, end. */
+/** `turnpike serve`: load, build, start; reload when told or when the file changes; wait for a signal, drain, end. */
 import type { App, Started } from '../app.js';
 import type { Config } from '../config/config.js';
 import { loadConfig } from '../config/load.js';
+import { watchFile } from '../config/watch-file.js';
 import { systemClock } from '../core/clock.js';
 import { scrub } from '../core/scrub.js';
 import { banner } from './banner.js';
@@ -15,7 +16,9 @@ import { startTrouble } from './start-trouble.js';
 /** What `serve` needs of the process and of the gateway; tests hand in their own. */
 export interface ServeParts {
   buildApp(config: Config): Promise<App>;
-  onSignal(name: 'SIGTERM' | 'SIGINT', heard: () => void): void;
+  onSignal(name: 'SIGTERM' | 'SIGINT' | 'SIGHUP', heard: () => void): void;
+  /** Calls back after each change of the file; the returned function ends that. */
+  watch(file: string, changed: () => void): () => void;
   /** A fault that nobody caught. */
   onFault(heard: (error: unknown) => void): void;
 }
@@ -23,6 +26,7 @@ export interface ServeParts {
 const processParts: ServeParts = {
   buildApp: async (config) => (await import('../app.js')).buildApp(config),
   onSignal: (name, heard) => void process.on(name, heard),
+  watch: (file, changed) => watchFile(file, systemClock, changed),
   onFault: (heard) => void process.on('uncaughtException', heard).on('unhandledRejection', heard),
 };
 
@@ -81,18 +85,33 @@ async function drain(app: App, signal: string, output: Output): Promise<number> 
   return exitCodes.failed;
 }
 
+/** Takes the configuration anew at SIGHUP and when its file changes, until the returned function is called. */
+function reloadWhenAsked(app: App, config: Config, parts: ServeParts, values: FlagValues): () => void {
+  const reload = (cause: 'signal' | 'file'): void => {
+    void app.reload(() => loadConfig(loadInputOf(values)), cause);
+  };
+  parts.onSignal('SIGHUP', () => reload('signal'));
+  return config.file === null ? () => undefined : parts.watch(config.file, () => reload('file'));
+}
+
 async function live(config: Config, parts: ServeParts, told: Told): Promise<number> {
+  // Until there is something to reload, a SIGHUP must not end the process.
+  parts.onSignal('SIGHUP', () => undefined);
   const running = await start(config, parts);
   if (typeof running === 'string') {
     told.output.tell(`turnpike: can not start: ${running}`);
     return exitCodes.notStarted;
   }
   told.output.tell(banner(running.started, config, running.app.upstreamCount));
-  return drain(running.app, await told.signal, told.output);
+  const stopWatching = reloadWhenAsked(running.app, config, parts, told.values);
+  const signal = await told.signal;
+  stopWatching();
+  return drain(running.app, signal, told.output);
 }
 
 interface Told {
   readonly output: Output;
+  readonly values: FlagValues;
   readonly signal: Promise<string>;
 }
 
@@ -113,5 +132,5 @@ export async function serve(
   const { config, warnings } = loaded;
   tellWarnings(warnings, config.file, output);
   const { signal, atOnce } = interruptions(parts, output);
-  return Promise.race([atOnce, live(config, parts, { output, signal })]);
+  return Promise.race([atOnce, live(config, parts, { output, signal, values })]);
 }

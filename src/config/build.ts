@@ -31,15 +31,26 @@ function defaultsOf(presets: Presets): ControlDefaults {
   };
 }
 
-function listenerOf(entry: Settings['listen']['proxy'][number]): ListenerConfig {
-  const { at, client, route, ...presets } = entry;
+function listenerOf(entry: Settings['listen']['proxy'][number], resources: Resources): ListenerConfig {
+  const { at, client, route, tls, proxy_protocol, proxy_protocol_from, ...presets } = entry;
   return {
     at,
     label: formatAddress(at),
     client: client ?? null,
     route: route ?? null,
     defaults: defaultsOf(presets),
+    tls: tls === undefined ? null : pairOf(tls, resources),
+    proxyFrom: proxy_protocol === true ? (proxy_protocol_from ?? []) : [],
   };
+}
+
+function pairOf(
+  files: { readonly cert: string; readonly key: string },
+  resources: Resources,
+): NonNullable<ListenerConfig['tls']> {
+  const pair = resources.keyPair(files);
+  if ('trouble' in pair) throw new Error('a certificate was built before it was checked');
+  return pair;
 }
 
 function secretOf(reference: string, resources: Resources): Secret {
@@ -53,11 +64,14 @@ function clientOf(client: Settings['clients'][number], resources: Resources): Cl
     name: client.name,
     password: client.password === undefined ? null : secretOf(client.password, resources),
     allowFrom: client.allow_from ?? [],
+    tags: client.tags ?? [],
     limits: {
       requests: client.limits?.requests ?? null,
       tunnels: client.limits?.tunnels ?? null,
       connections: client.limits?.connections ?? null,
       exchanges: client.limits?.exchanges ?? null,
+      bytes: client.limits?.bytes ?? null,
+      cutsTunnels: client.limits?.over_bytes === 'cut',
     },
     targets: client.targets ?? [],
     defaults: defaultsOf(client.defaults ?? {}),
@@ -115,7 +129,7 @@ export function buildConfig(settings: Settings, resources: Resources, file: stri
   const { log } = settings;
   return frozen({
     file,
-    listeners: settings.listen.proxy.map(listenerOf),
+    listeners: settings.listen.proxy.map((entry) => listenerOf(entry, resources)),
     admin: settings.listen.admin,
     adminHosts: settings.listen.admin_hosts,
     allowedTargets: settings.targets.allow,

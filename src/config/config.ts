@@ -19,6 +19,10 @@ export interface ListenerConfig {
   /** Route of all its requests, or null for the first that matches. */
   readonly route: string | null;
   readonly defaults: ControlDefaults;
+  /** PEM texts of certificate and key, where clients may speak TLS to the proxy. */
+  readonly tls: { readonly cert: string; readonly key: Secret } | null;
+  /** Ranges of balancers that send a PROXY protocol header; empty: nobody does. */
+  readonly proxyFrom: readonly string[];
 }
 
 /** What a client may use at most; null: no limit. */
@@ -27,6 +31,10 @@ export interface ClientLimits {
   readonly tunnels: number | null;
   readonly connections: number | null;
   readonly exchanges: number | null;
+  /** Bytes in a time, both directions together. */
+  readonly bytes: Rate | null;
+  /** Whether tunnels that stand are cut when the bytes are used up. */
+  readonly cutsTunnels: boolean;
 }
 
 /** One client. */
@@ -36,6 +44,8 @@ export interface ClientConfig {
   readonly password: Secret | null;
   /** Ranges such as `10.0.0.0/8`; empty: from everywhere. */
   readonly allowFrom: readonly string[];
+  /** Words by which routes match it. */
+  readonly tags: readonly string[];
   readonly limits: ClientLimits;
   /** Host names and `*.` patterns that it may go to; empty: everywhere. */
   readonly targets: readonly string[];

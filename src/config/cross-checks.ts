@@ -123,12 +123,31 @@ function checkClients(tree: Tree): Finding[] {
   });
 }
 
+/** Whoever names clients must be named itself: a header that anybody may send is worth nothing. */
+function checkBalancers(listeners: readonly Listener[]): Finding[] {
+  return listeners.flatMap(({ path, entry }): Finding[] => {
+    const ranges = textsOf(entry['proxy_protocol_from']);
+    const from = [...path, 'proxy_protocol_from'];
+    if (entry['proxy_protocol'] === true && ranges.length === 0) {
+      const message = 'is missing; the addresses of the balancers that may say who connected to them';
+      return [{ path: from, message }];
+    }
+    if (entry['proxy_protocol'] !== true && ranges.length > 0)
+      return [{ path: from, message: 'means nothing without proxy_protocol: true' }];
+    return ranges.some(({ text }) => parseCidr(text)?.bits === 0)
+      ? [{ path: from, message: 'everybody could claim any address; name the balancers' }]
+      : [];
+  });
+}
+
 /** Z10: a door that others can reach needs a lock, or the gateway is an open proxy. */
 function checkDoors(tree: Tree, listeners: readonly Listener[]): Finding[] {
   const clients = listOf(tree['clients']).map(mapOf);
   return listeners.flatMap(({ path, at, entry }): Finding[] => {
     const address = parseAddress(at);
-    if (address === null || isLoopback(address.host)) return [];
+    // Behind a balancer on this machine stands everybody.
+    const isOnlyOurs = address !== null && isLoopback(address.host) && entry['proxy_protocol'] !== true;
+    if (address === null || isOnlyOurs) return [];
     if (clients.length === 0) {
       const message =
         'would be an open proxy: an address other than loopback needs clients (or start with --client NAME and TURNPIKE_CLIENT_PASSWORD)';
@@ -150,6 +169,7 @@ export function crossCheck(tree: Tree): Finding[] {
     ...checkReferences(tree, listeners),
     ...checkAddresses(tree, listeners),
     ...checkClients(tree),
+    ...checkBalancers(listeners),
     ...checkDoors(tree, listeners),
   ];
 }

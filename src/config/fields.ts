@@ -7,7 +7,7 @@ import { parseRate } from '../facts/limit.js';
 import type { Rate } from '../facts/limit.js';
 import { parseCidr } from '../protocol/address.js';
 import { compileHostPattern } from '../protocol/host-pattern.js';
-import { parseAddress, parseDuration, parseSize } from './units.js';
+import { parseAddress, parseByteRate, parseDuration, parseSize } from './units.js';
 import type { Address } from './units.js';
 
 /** What a field says about itself: help for people, an example where there is no default. */
@@ -104,6 +104,10 @@ export const address = () =>
 
 /** `600/min`. */
 export const rate = () => parsed<Rate>("a rate such as '600/min' or '10/s'", parseRate);
+
+/** `10GiB/day`: the count is of bytes. */
+export const byteRate = () =>
+  parsed<Rate>("an amount in a time such as '10GiB/day' or '500MB/h'", parseByteRate);
 
 /** An address or a range of addresses. */
 export const range = () =>

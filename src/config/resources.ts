@@ -4,6 +4,8 @@
  */
 import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import tls from 'node:tls';
+import { Secret } from '../core/secret.js';
 import { parseUpstreamUrl } from '../upstreams/upstream.js';
 import type { Tree } from './document.js';
 import type { Finding, Path } from './problems.js';
@@ -20,6 +22,23 @@ export interface Resources {
   listTrouble(file: string): string | null;
   /** PEM text of a certificate file, or what is wrong with it. */
   certificate(file: string): { readonly pem: string } | { readonly trouble: string };
+  /** PEM texts of a certificate and the key that belongs to it, or what is wrong with which of them. */
+  keyPair(files: KeyFiles): KeyPair | KeyTrouble;
+}
+
+interface KeyFiles {
+  readonly cert: string;
+  readonly key: string;
+}
+
+interface KeyPair {
+  readonly cert: string;
+  readonly key: Secret;
+}
+
+interface KeyTrouble {
+  readonly at: 'cert' | 'key';
+  readonly trouble: string;
 }
 
 /** Makes look-ups for one load. */
@@ -42,17 +61,37 @@ export function createResources(sources: SecretSources): Resources {
         return `the file ${path(file)} ${fileTrouble(error)}`;
       }
     },
-    certificate(file) {
-      try {
-        const pem = readFileSync(path(file), 'utf8');
-        return pem.includes('-----BEGIN CERTIFICATE-----')
-          ? { pem }
-          : { trouble: `the file ${path(file)} holds no certificate in PEM form` };
-      } catch (error) {
-        return { trouble: `the file ${path(file)} ${fileTrouble(error)}` };
-      }
-    },
+    certificate: (file) => certificateIn(path(file)),
+    keyPair: ({ cert, key }) => keyPairIn(path(cert), path(key)),
   };
+}
+
+function certificateIn(path: string): { readonly pem: string } | { readonly trouble: string } {
+  try {
+    const pem = readFileSync(path, 'utf8');
+    return pem.includes('-----BEGIN CERTIFICATE-----')
+      ? { pem }
+      : { trouble: `the file ${path} holds no certificate in PEM form` };
+  } catch (error) {
+    return { trouble: `the file ${path} ${fileTrouble(error)}` };
+  }
+}
+
+function keyPairIn(certPath: string, keyPath: string): KeyPair | KeyTrouble {
+  const certificate = certificateIn(certPath);
+  if ('trouble' in certificate) return { at: 'cert', ...certificate };
+  let key: string;
+  try {
+    key = readFileSync(keyPath, 'utf8');
+  } catch (error) {
+    return { at: 'key', trouble: `the file ${keyPath} ${fileTrouble(error)}` };
+  }
+  try {
+    tls.createSecureContext({ cert: certificate.pem, key });
+    return { cert: certificate.pem, key: new Secret(key) };
+  } catch {
+    return { at: 'key', trouble: `the file ${keyPath} holds no key that belongs to the certificate` };
+  }
 }
 
 /** What is wrong, and what is only unwise. */
@@ -111,12 +150,24 @@ function checkUpstream(entry: Readonly<Record<string, unknown>>, path: Path, che
   }
 }
 
+function checkKeyPair(files: Readonly<Record<string, unknown>>, path: Path, check: Check): void {
+  const [cert, key] = [textOf(files['cert']), textOf(files['key'])];
+  if (cert === null || key === null) return;
+  const pair = check.resources.keyPair({ cert, key });
+  if ('trouble' in pair) check.found.problems.push({ path: [...path, pair.at], message: pair.trouble });
+}
+
 /** Looks up everything that a tree points to. */
 export function checkResources(tree: Tree, resources: Resources): Findings {
   const check: Check = { resources, found: { problems: [], warnings: [] } };
   listOf(tree['clients']).forEach((client, index) => {
     const password = textOf(mapOf(client)['password']);
     if (password !== null && password !== '') checkPassword(password, ['clients', index, 'password'], check);
+  });
+  const { proxy } = mapOf(tree['listen']);
+  listOf(proxy).forEach((entry, index) => {
+    const path = Array.isArray(proxy) ? ['listen', 'proxy', index] : ['listen', 'proxy'];
+    checkKeyPair(mapOf(mapOf(entry)['tls']), [...path, 'tls'], check);
   });
   for (const [name, pool] of Object.entries(mapOf(tree['pools']))) {
     listOf(mapOf(pool)['upstreams']).forEach((entry, index) => {

@@ -88,6 +88,7 @@ export function routesOf(config: Config): Route[] {
       paths: route.match.path ?? [],
       methods: route.match.method ?? [],
       clients: route.match.client ?? [],
+      tags: route.match.tag ?? [],
     },
     pools: route.pools ?? allPools,
     retries: route.retries ?? config.retry.retries,

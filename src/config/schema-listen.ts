@@ -1,6 +1,20 @@
 /** Settings of who may come in, by which door, and where they may go: listen, targets, clients. */
 import { z } from 'zod';
-import { address, count, hostMatch, name, oneOrMany, range, rate, secretRef, withHelp } from './fields.js';
+import {
+  address,
+  byteRate,
+  count,
+  flag,
+  hostMatch,
+  name,
+  oneOf,
+  oneOrMany,
+  range,
+  rate,
+  secretRef,
+  text,
+  withHelp,
+} from './fields.js';
 import { defaultFields, requestDefaults } from './schema-defaults.js';
 import { parseAllowEntry } from '../protocol/target-policy.js';
 
@@ -8,6 +22,20 @@ const proxyAddress = withHelp(address(), {
   help: 'Address and port of this listener.',
   example: '127.0.0.1:8080',
 });
+
+const certificate = z.strictObject(
+  {
+    cert: withHelp(text('a path'), {
+      help: 'PEM file of the certificate, with the chain behind it; relative to this file.',
+      example: './gateway.pem',
+    }),
+    key: withHelp(text('a path'), {
+      help: 'PEM file of its key, without a passphrase.',
+      example: './gateway-key.pem',
+    }),
+  },
+  { error: 'expected { cert: FILE, key: FILE }' },
+);
 
 const proxyListener = z.strictObject(
   {
@@ -19,6 +47,17 @@ const proxyListener = z.strictObject(
     route: withHelp(name(), {
       help: 'Route of all requests on this listener; without it the first route that matches.',
       example: 'everything',
+    }).optional(),
+    tls: withHelp(certificate, {
+      help: 'Lets clients speak TLS to the proxy (an https:// proxy URL) on this port, beside plain HTTP and SOCKS5.',
+    }).optional(),
+    proxy_protocol: withHelp(flag(), {
+      help: 'Whether balancers in front say by the PROXY protocol (v1 or v2) who connected to them.',
+      example: true,
+    }).optional(),
+    proxy_protocol_from: withHelp(oneOrMany(range()), {
+      help: 'Addresses of those balancers: they must send the header, and from nobody else it is taken.',
+      example: ['10.0.0.5'],
     }).optional(),
     ...defaultFields,
   },
@@ -40,7 +79,7 @@ export const listenSchema = withHelp(
     .strictObject({
       proxy: withHelp(proxyListeners, {
         help:
-          'Where crawlers connect: an address, or a list of addresses or of { at, client, route, session, mode, ttl, pool, country, city, asn, tags, retries, timeout, detect }, ' +
+          'Where crawlers connect, by HTTP or SOCKS5: an address, or a list of addresses or of { at, client, route, tls, proxy_protocol, proxy_protocol_from, session, mode, ttl, pool, country, city, asn, tags, retries, timeout, detect }, ' +
           'each presetting what its requests leave out. An address other than loopback needs clients.',
       }).prefault('127.0.0.1:8080'),
       admin: withHelp(adminDoor, {
@@ -92,6 +131,14 @@ const clientLimits = z.strictObject(
       help: `Requests under way at once. ${unlimited}`,
       example: 100,
     }).optional(),
+    bytes: withHelp(byteRate(), {
+      help: `Bytes of bodies and tunnels per time, both directions together, as '10GiB/day'. Above it new requests get 429. ${unlimited}`,
+      example: '10GiB/day',
+    }).optional(),
+    over_bytes: withHelp(oneOf(['finish', 'cut']), {
+      help: 'What happens to tunnels that stand when the bytes are used up: finish lets them go on, cut ends them. Default: finish.',
+      example: 'finish',
+    }).optional(),
   },
   { error: 'expected limits such as { requests: 600/min, tunnels: 200 }' },
 );
@@ -107,6 +154,10 @@ const client = z.strictObject(
     allow_from: withHelp(oneOrMany(range()), {
       help: 'Addresses that the client may connect from. Judged by the address of the connection, never by a header.',
       example: ['127.0.0.0/8', '10.0.0.0/8'],
+    }).optional(),
+    tags: withHelp(oneOrMany(name()), {
+      help: 'Words by which routes can match this client.',
+      example: ['bulk'],
     }).optional(),
     limits: withHelp(clientLimits, { help: 'What the client may use at most.' }).optional(),
     targets: withHelp(oneOrMany(hostMatch()), {

@@ -43,6 +43,10 @@ const match = z.strictObject(
       example: ['GET', 'CONNECT'],
     }).optional(),
     client: withHelp(oneOrMany(name()), { help: 'Names of clients.', example: ['crawler'] }).optional(),
+    tag: withHelp(oneOrMany(name()), {
+      help: 'Tags of clients; one of them is enough.',
+      example: ['bulk'],
+    }).optional(),
   },
   { error: 'expected conditions such as { site: shop.example }' },
 );

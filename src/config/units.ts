@@ -3,9 +3,12 @@
  *
  *   duration   30s  5m  1h  250ms  24h  1d  1.5s   or a number of seconds
  *   size       64KiB  1MiB  512B  10kB  2MB        or a number of bytes
+ *   byte rate  10GiB/day  500MB/h  1GB/10m
  *   address    127.0.0.1:8080  [::1]:8080  localhost:8080
  */
 import ipaddr from 'ipaddr.js';
+import { parseRate } from '../facts/limit.js';
+import type { Rate } from '../facts/limit.js';
 
 /** A host without brackets, and a port. */
 export interface Address {
@@ -54,6 +57,15 @@ export function parseSize(value: string | number): number | null {
   if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 0 ? value : null;
   if (/^\d{1,15}$/.test(value.trim())) return Number(value);
   return scaled(value, sizeUnits);
+}
+
+/** A size in a time, `10GiB/day`: its count is of bytes. Null when it is not one, or nothing at all. */
+export function parseByteRate(text: string): Rate | null {
+  const slash = text.indexOf('/');
+  const bytes = slash < 0 ? null : parseSize(text.slice(0, slash));
+  const time = slash < 0 ? null : parseRate(`1/${text.slice(slash + 1).trim()}`);
+  if (bytes === null || bytes === 0 || time === null || time.burst !== undefined) return null;
+  return { count: bytes, perMs: time.perMs };
 }
 
 /** The host and port of `127.0.0.1:8080`, `[::1]:8080` or `localhost:8080`; null when either part is missing or wrong. */

@@ -43,7 +43,8 @@ export interface ExchangeEnded {
   readonly bytesIn: number;
   readonly bytesOut: number;
   /** How the exchange ended: whole, cut by one side, or refused. */
-  readonly end: 'complete' | 'client_gone' | 'upstream_cut' | 'timeout' | 'cut_by_drain' | 'failed';
+  readonly end:
+    'complete' | 'client_gone' | 'upstream_cut' | 'timeout' | 'cut_by_drain' | 'cut_by_policy' | 'failed';
   readonly times: ExchangeTimes;
 }
 
@@ -94,7 +95,8 @@ export interface ConnectionRefused {
   readonly type: 'connection_refused';
   readonly listener: string;
   readonly clientAddress: string;
-  readonly reason: 'tls_hello' | 'over_limit' | 'own_fault';
+  readonly reason:
+    'tls_hello' | 'tls_failed' | 'proxy_header' | 'socks_handshake' | 'over_limit' | 'own_fault';
   readonly detail: string;
 }
 
@@ -102,6 +104,17 @@ export interface ConnectionRefused {
 export interface UpstreamConnection {
   readonly type: 'upstream_connection';
   readonly what: 'opened' | 'reused' | 'stale' | 'closed';
+}
+
+/** A new configuration came: it is in force, or the old one was kept. */
+export interface ConfigReloaded {
+  readonly type: 'config_reloaded';
+  readonly outcome: 'applied' | 'kept';
+  readonly cause: 'signal' | 'file' | 'api';
+  /** Why it was kept, each with its path; never a value of the file. */
+  readonly problems: readonly string[];
+  /** Names of settings that were changed and take effect with the next start only. */
+  readonly needsRestart: readonly string[];
 }
 
 /** Something about the gateway itself: start, ready, drain, lists, faults. */
@@ -120,6 +133,7 @@ export type TurnpikeEvent =
   | ClientConnection
   | ConnectionRefused
   | UpstreamConnection
+  | ConfigReloaded
   | GatewayNote;
 
 /** Tells everybody who listens. Never throws. */

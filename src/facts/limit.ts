@@ -47,3 +47,17 @@ export function takeOne(rate: Rate, fullAtMs: number, nowMs: number): Taken {
     ? { kind: 'limited', retryAfterMs: Math.ceil(waitMs) }
     : { kind: 'taken', fullAtMs: base + stepMs };
 }
+
+/** Charges what has passed already, allowed or not; what the rate can't bear makes the next wait longer. */
+export function charged(
+  rate: Rate,
+  use: { readonly fullAtMs: number; readonly amount: number },
+  nowMs: number,
+): number {
+  return Math.max(use.fullAtMs, nowMs) + (use.amount * rate.perMs) / rate.count;
+}
+
+/** How long until less than the whole rate is used; 0 or less where it is not used up. Milliseconds. */
+export function msUntilFree(rate: Rate, fullAtMs: number, nowMs: number): number {
+  return Math.floor(fullAtMs - nowMs - rate.perMs) + 1;
+}

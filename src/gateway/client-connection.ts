@@ -2,15 +2,15 @@
  * A client's connection, HTTP/1.1 in the server's role: reads one request after the other, hands each on as a
  * `ClientExchange`, keeps order. Knows no upstream. Everything a client may send is bounded in size and time.
  */
-import type { Deadline, TimerWheel } from '../core/timer-wheel.js';
+import type { Deadline } from '../core/timer-wheel.js';
 import type { Failure } from '../core/errors.js';
 import { requestFraming } from '../http1/body.js';
 import { Fields } from '../http1/fields.js';
 import { RequestHeadReader, type HeadFault, type RequestHead } from '../http1/head.js';
 import type { Wire, WireReader } from '../open/wire.js';
-import type { Limits, Timeouts } from '../routing/runtime.js';
+import type { ConnectionHost, DoorConnection } from './door-connection.js';
 import { H1Exchange } from './h1-exchange.js';
-import type { ClientExchange, Origin } from './exchange.js';
+import type { Origin } from './exchange.js';
 
 /** Bytes of later requests, or of a tunnel that does not stand yet, that are kept before the client is paused. */
 const EARLY_BYTES = 64 * 1024;
@@ -22,24 +22,8 @@ type State = 'head' | 'exchange' | 'flushing' | 'lingering' | 'taken' | 'closed'
 /** In these what comes is read or kept; in the others it is dropped. */
 const READING: ReadonlySet<State> = new Set(['head', 'exchange', 'flushing']);
 
-/** What a connection needs of the gateway. */
-export interface ConnectionHost {
-  readonly wheel: TimerWheel;
-  timeouts(): Timeouts;
-  limits(): Limits;
-  nowMs(): number;
-  isDraining(): boolean;
-  /** Serves one request; never throws. */
-  serve(exchange: ClientExchange): void;
-  /** Answers what never became a request, on an exchange without head. */
-  refuse(exchange: ClientExchange, failure: Failure): void;
-  onTlsHello(origin: Origin): void;
-  /** The connection speaks HTTP no more: it closed, or its wire was taken over. */
-  release(connection: ClientConnection): void;
-}
-
 /** One connection. */
-export class ClientConnection implements WireReader {
+export class ClientConnection implements WireReader, DoorConnection {
   private readonly heads: RequestHeadReader;
   private readonly deadline: Deadline;
   private exchange: H1Exchange | null = null;
@@ -78,6 +62,10 @@ export class ClientConnection implements WireReader {
   drain(): void {
     if (this.isIdle) this.close();
     else this.exchange?.closeAfter();
+  }
+
+  cut(): void {
+    this.wire.reset();
   }
 
   /** A loop and not a recursion, since one segment may hold thousands of requests. */
@@ -201,7 +189,7 @@ export class ClientConnection implements WireReader {
   private onHeadFault(fault: HeadFault, head: RequestHead = NO_HEAD): void {
     this.deadline.cancel();
     if (fault.kind === 'tls_hello') {
-      this.host.onTlsHello(this.origin);
+      this.host.onUnusable(this.origin, { reason: 'tls_hello', detail: TLS_HINT });
       this.wire.destroy();
       return;
     }
@@ -242,6 +230,8 @@ export class ClientConnection implements WireReader {
   }
 }
 
+const TLS_HINT =
+  'The client speaks TLS to a plain port: its proxy URL should begin with http://, also for https targets.';
 const NOTHING = Buffer.alloc(0);
 const NO_HEAD: RequestHead = { method: '', target: '', minor: 1, fields: Fields.empty() };
 const LATE_HEAD: Failure = {

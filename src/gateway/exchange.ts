@@ -1,7 +1,9 @@
 /**
  * The interface between whoever speaks with the client and whoever serves the request. HTTP/1.1 is one implementation
- * (`client-connection.ts`); intercepted HTTP/1.1 and HTTP/2 will be others.
+ * (`h1-exchange.ts`), SOCKS5 another (`socks-exchange.ts`); intercepted HTTP/1.1 and HTTP/2 will be others.
  */
+import type { ByteMeter } from '../access/rate-limit.js';
+import type { ErrorCode } from '../core/errors.js';
 import type { Framing } from '../http1/body.js';
 import type { Fields } from '../http1/fields.js';
 import type { RequestHead, ResponseHead } from '../http1/head.js';
@@ -20,6 +22,14 @@ export interface TakenOver {
   readonly early: readonly Buffer[];
 }
 
+/** The head of an answer. `code`: what it says where it is an error of ours, for protocols that have other words. */
+export interface AnswerHead {
+  readonly status: number;
+  readonly reason: string;
+  readonly fields: Fields;
+  readonly code?: ErrorCode;
+}
+
 /** One request of a client, and the means to answer it. */
 export interface ClientExchange {
   readonly head: RequestHead;
@@ -36,6 +46,8 @@ export interface ClientExchange {
   readonly isCommitted: boolean;
   /** Called once when the client is gone before the end (reset, or FIN where that counts as leaving). */
   onGone: (() => void) | null;
+  /** Counts bytes against the client as they pass, where it has a limit of them. */
+  meter: ByteMeter | null;
   /** Why the request's body ended before its end, if it did. */
   readonly bodyFault: BodyFault | null;
   /** Whether a FIN of the client, once its request is whole, counts as leaving. */
@@ -43,10 +55,7 @@ export interface ClientExchange {
   /** Sends an interim answer; nothing happens for HTTP/1.0 clients. */
   interim(head: ResponseHead): void;
   /** Commits the answer. `fields` are end-to-end and given away; framing and persistence are the implementation's. */
-  respond(
-    head: { readonly status: number; readonly reason: string; readonly fields: Fields },
-    framing: Framing,
-  ): void;
+  respond(head: AnswerHead, framing: Framing): void;
   /** Sends body bytes, lent by the caller. False: hold on until `whenFlushed`. */
   write(chunk: Buffer): boolean;
   /** Sends a head that still waits for its first body bytes to travel with. */
@@ -59,5 +68,5 @@ export interface ClientExchange {
   /** Closes the connection after this answer. */
   closeAfter(): void;
   /** For CONNECT and upgrades: sends this head as it is and hands over the wire, paused. The exchange is over. */
-  takeOver(head: { readonly status: number; readonly reason: string; readonly fields: Fields }): TakenOver;
+  takeOver(head: AnswerHead): TakenOver;
 }

@@ -1,4 +1,5 @@
 /** One request of an HTTP/1.1 client: its body as a source, its answer framed as this client understands it. */
+import type { ByteMeter } from '../access/rate-limit.js';
 import { BodyReader, encodeChunkHead, LAST_CHUNK, serializeTrailers, type Framing } from '../http1/body.js';
 import { wantsKeepAlive } from '../http1/connection.js';
 import type { Fields } from '../http1/fields.js';
@@ -21,6 +22,7 @@ export class H1Exchange implements ClientExchange, BodySource {
   isCommitted = false;
   isFinGone = false;
   onGone: (() => void) | null = null;
+  meter: ByteMeter | null = null;
   bodyFault: BodyFault | null = null;
   private readonly reader: BodyReader | null;
   private sink: BodySink | null = null;
@@ -68,6 +70,7 @@ export class H1Exchange implements ClientExchange, BodySource {
 
   private readonly take = (slice: Buffer): void => {
     this.bytesIn += slice.length;
+    this.meter?.(slice.length);
     if (this.sink === null || this.held.length > 0) this.held.push(slice);
     else if (!this.sink.data(slice)) this.isBodyPaused = true;
   };
@@ -170,6 +173,7 @@ export class H1Exchange implements ClientExchange, BodySource {
   write(chunk: Buffer): boolean {
     if (this.isOver || chunk.length === 0) return true;
     this.bytesOut += chunk.length;
+    this.meter?.(chunk.length);
     const isChunked = this.answerFraming.kind === 'chunked';
     const before = isChunked ? this.waitingHead + encodeChunkHead(chunk.length) : this.waitingHead;
     const after = isChunked ? '\r\n' : '';

@@ -25,6 +25,8 @@ export function joinWires(services: GatewayServices, ask: Ask, joint: Joint): Pr
   exchange.onGone = null;
   return new Promise((resolve) => {
     const relay = new Relay(wire, upgraded.wire, {
+      owner: ask.client.name,
+      meter: exchange.meter,
       wheel: services.wheel,
       limits: {
         idleMs: timeouts.tunnelIdleMs,

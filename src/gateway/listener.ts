@@ -1,19 +1,25 @@
 /**
  * Where requests come in: accepts connections, keeps to the limits, hands each request on, and drains when told.
- * The straight line begins here: accept → parse (`client-connection.ts`) → understand → attempt → answer.
+ * The straight line begins here: accept → first byte (`arrival.ts`) → parse (`client-connection.ts`,
+ * `socks-connection.ts`) → understand → attempt → answer.
  */
 import net from 'node:net';
 import type { Failure } from '../core/errors.js';
-import { Wire } from '../open/wire.js';
-import { ClientConnection, type ConnectionHost } from './client-connection.js';
+import type { Wire } from '../open/wire.js';
+import { cidrContains, parseAddress } from '../protocol/address.js';
+import { Arrival, type ArrivalHost, type Spoken } from './arrival.js';
+import { ClientConnection } from './client-connection.js';
 import { ConnectionClaims } from './connection-claims.js';
+import type { ConnectionHost, DoorConnection, Unusable } from './door-connection.js';
+import { DoorLimits } from './door-limits.js';
 import type { ClientExchange, Origin } from './exchange.js';
 import { serveForward } from './forward.js';
 import { refuse } from './respond.js';
 import type { GatewayServices } from './services.js';
+import { SocksConnection } from './socks-connection.js';
 import { Trace } from './trace.js';
 import { serveTunnel } from './tunnel.js';
-import { understand, type ListenerDefaults, type Refused } from './understand.js';
+import { authenticate, understand, type ListenerDefaults, type Refused } from './understand.js';
 
 const BACKLOG = 4096;
 
@@ -25,20 +31,27 @@ export interface ListenAt {
 }
 
 /** One listening port of the proxy. */
-export class Listener implements ConnectionHost {
+export class Listener implements ConnectionHost, ArrivalHost {
   readonly wheel: GatewayServices['wheel'];
   private readonly server: net.Server;
-  private readonly connections = new Set<ClientConnection>();
-  private readonly perAddress = new Map<string, number>();
+  private readonly connections = new Set<DoorConnection>();
+  private readonly doorLimits: DoorLimits;
   private readonly claims: ConnectionClaims;
+  /** Connections whose client is known and counted. */
+  private readonly counted = new Set<Origin>();
   private draining = false;
 
   constructor(
     private readonly services: GatewayServices,
-    private readonly defaults: ListenerDefaults,
+    private defaults: ListenerDefaults,
   ) {
     this.wheel = services.wheel;
     this.claims = new ConnectionClaims(services.rateLimits);
+    this.doorLimits = new DoorLimits(
+      () => this.limits(),
+      // The one that is asked about is among them.
+      () => this.connections.size - 1 + services.relays.size,
+    );
     this.server = net.createServer({ allowHalfOpen: true, noDelay: true }, (socket) =>
       this.onConnection(socket),
     );
@@ -57,6 +70,11 @@ export class Listener implements ConnectionHost {
     });
   }
 
+  /** Takes over what another configuration says of this listener, for the requests to come. */
+  use(defaults: ListenerDefaults): void {
+    this.defaults = defaults;
+  }
+
   /** Takes no more connections, closes idle ones, and the others after the answer under way. */
   drain(): void {
     this.draining = true;
@@ -64,7 +82,7 @@ export class Listener implements ConnectionHost {
     for (const connection of [...this.connections]) connection.drain();
   }
 
-  /** How many client connections speak HTTP here; tunnels that stand are counted elsewhere. */
+  /** How many client connections are under way here; tunnels that stand are counted elsewhere. */
   get connectionCount(): number {
     return this.connections.size;
   }
@@ -81,7 +99,7 @@ export class Listener implements ConnectionHost {
     let count = 0;
     for (const connection of [...this.connections]) {
       if (!connection.isOver) count++;
-      connection.wire.reset();
+      connection.cut();
     }
     return count;
   }
@@ -113,19 +131,47 @@ export class Listener implements ConnectionHost {
     refuse(this.services, exchange, new Trace(this.services.ids.next(), exchange), failure);
   }
 
-  onTlsHello(origin: Origin): void {
+  admitsLogin(exchange: ClientExchange): boolean {
+    const auth = authenticate(this.services, exchange, this.defaults);
+    // What is wrong with a user name beside the login is said when the request is whole.
+    if (auth.kind !== 'challenge') return true;
+    const failure: Failure = { code: 'auth_required', detail: auth.detail };
+    const trace = new Trace(this.services.ids.next(), exchange);
+    this.refuseAsked(exchange, trace, { kind: 'refused', failure, delayMs: auth.delayMs });
+    return false;
+  }
+
+  onUnusable(origin: Origin, what: Unusable): void {
     this.services.emit({
       type: 'connection_refused',
       listener: origin.listener,
       clientAddress: origin.remoteAddress,
-      reason: 'tls_hello',
-      detail:
-        'The client speaks TLS to a plain port: its proxy URL should begin with http://, also for https targets.',
+      ...what,
     });
   }
 
-  release(connection: ClientConnection): void {
+  release(connection: DoorConnection): void {
     this.connections.delete(connection);
+  }
+
+  // --- what an arrival asks of its host ---
+
+  get tls(): ListenerDefaults['tls'] {
+    return this.defaults.tls;
+  }
+
+  named(arrival: Arrival, source: string | null): boolean {
+    if (source !== null) arrival.origin = { ...arrival.origin, remoteAddress: source };
+    return this.admits(arrival);
+  }
+
+  settle(arrival: Arrival, wire: Wire, first: { spoken: Spoken; bytes: Buffer }): void {
+    const connection =
+      first.spoken === 'socks'
+        ? new SocksConnection(wire, arrival.origin, this)
+        : new ClientConnection(wire, arrival.origin, this);
+    this.connections.add(connection);
+    connection.bytes(first.bytes);
   }
 
   /** Held back after many failed logins, so that guessing is slow. */
@@ -156,6 +202,7 @@ export class Listener implements ConnectionHost {
       refuse(services, exchange, trace, { code: 'client_limited', detail, retryAfterMs });
       return;
     }
+    exchange.meter = services.rateLimits.meter(asked.client, services.clock);
     try {
       const serveIt = isTunnel ? serveTunnel : serveForward;
       await serveIt(services, exchange, asked, trace);
@@ -166,28 +213,29 @@ export class Listener implements ConnectionHost {
 
   private onConnection(socket: net.Socket): void {
     const remoteAddress = plainAddress(socket.remoteAddress);
-    const origin: Origin = { listener: this.defaults.name, remoteAddress };
-    const wire = Wire.around(socket);
+    const isAnnounced = this.isBalancer(remoteAddress);
+    const arrival = new Arrival(socket, { listener: this.defaults.name, remoteAddress }, this, isAnnounced);
     // Told by the socket itself: whoever reads it last, opened = closed + open holds.
-    socket.once('close', () => this.onDisconnected(origin));
+    socket.once('close', () => this.onDisconnected(arrival.origin));
     this.services.emit({ type: 'client_connected', listener: this.defaults.name });
-    const connection = new ClientConnection(wire, origin, this);
-    const failure = this.overLimit(remoteAddress);
-    this.connections.add(connection);
-    this.perAddress.set(remoteAddress, (this.perAddress.get(remoteAddress) ?? 0) + 1);
-    if (failure !== null) this.turnAway(connection, failure);
+    this.connections.add(arrival);
+    // Whoever stands behind a balancer is counted once it is known.
+    if (!isAnnounced) this.admits(arrival);
   }
 
-  private overLimit(remoteAddress: string): string | null {
-    const limits = this.limits();
-    if (this.connections.size + this.services.relays.size >= limits.connections) return 'limits.connections';
-    const fromThere = this.perAddress.get(remoteAddress) ?? 0;
-    return fromThere >= limits.connectionsPerAddress ? 'limits.connections_per_address' : null;
+  /** Whether this peer says who it speaks for. */
+  private isBalancer(remoteAddress: string): boolean {
+    const { proxyFrom } = this.defaults;
+    const address = proxyFrom.length === 0 ? null : parseAddress(remoteAddress);
+    return address !== null && proxyFrom.some((range) => cidrContains(range, address));
   }
 
-  /** Says why before closing, so that the crawler does not see a bare reset. */
-  private turnAway(connection: ClientConnection, limit: string): void {
-    const { origin } = connection;
+  /** Counts the arrival; one too many is told why before it is closed, so that the crawler does not see a bare reset. */
+  private admits(arrival: Arrival): boolean {
+    const { origin } = arrival;
+    this.counted.add(origin);
+    const limit = this.doorLimits.enter(origin.remoteAddress);
+    if (limit === null) return true;
     const detail = `${limit} is reached.`;
     this.services.emit({
       type: 'connection_refused',
@@ -196,16 +244,16 @@ export class Listener implements ConnectionHost {
       reason: 'over_limit',
       detail,
     });
+    const connection = new ClientConnection(arrival.takeWire(), origin, this);
+    this.connections.add(connection);
     connection.turnAway({ code: 'overloaded', detail, retryAfterMs: 1000 });
+    return false;
   }
 
   private onDisconnected(origin: Origin): void {
-    const { remoteAddress } = origin;
     this.claims.release(origin);
     this.services.emit({ type: 'client_disconnected', listener: this.defaults.name });
-    const left = (this.perAddress.get(remoteAddress) ?? 1) - 1;
-    if (left <= 0) this.perAddress.delete(remoteAddress);
-    else this.perAddress.set(remoteAddress, left);
+    if (this.counted.delete(origin)) this.doorLimits.leave(origin.remoteAddress);
   }
 
   private onInternalError(exchange: ClientExchange, trace: Trace, error: unknown): void {

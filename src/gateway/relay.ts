@@ -2,6 +2,7 @@
  * Two wires and nothing between: bytes go both ways as they come, a FIN is passed on, and neither side is read faster
  * than the other takes. Ends by itself when both sides ended, or at a limit.
  */
+import type { ByteMeter } from '../access/rate-limit.js';
 import type { Deadline, TimerWheel } from '../core/timer-wheel.js';
 import { NOBODY, type Wire, type WireReader } from '../open/wire.js';
 
@@ -14,7 +15,14 @@ export interface RelayLimits {
 }
 
 /** How a relay ended. */
-export type RelayEnd = 'complete' | 'client_gone' | 'upstream_cut' | 'timeout' | 'cut_by_drain';
+export type RelayEnd =
+  | 'complete'
+  | 'client_gone'
+  | 'upstream_cut'
+  | 'timeout'
+  | 'cut_by_drain'
+  /** The client is no longer one of ours, or has used up what it may. */
+  | 'cut_by_policy';
 
 /** A relay under way, or over. */
 export class Relay {
@@ -31,6 +39,10 @@ export class Relay {
     private readonly client: Wire,
     private readonly upstream: Wire,
     private readonly parts: {
+      /** Name of the client that it belongs to. */
+      readonly owner: string;
+      /** Counts its bytes against the client, where that has a limit of them. */
+      readonly meter: ByteMeter | null;
       readonly wheel: TimerWheel;
       readonly limits: RelayLimits;
       readonly onFirstAnswer: () => void;
@@ -39,6 +51,11 @@ export class Relay {
   ) {
     this.idle = parts.wheel.arm(parts.limits.idleMs, () => this.cut('timeout'));
     this.lifetime = parts.wheel.arm(parts.limits.lifetimeMs, () => this.cut('timeout'));
+  }
+
+  /** Name of the client that it belongs to. */
+  get owner(): string {
+    return this.parts.owner;
   }
 
   /** Sends what each side said before the relay stood, then lets both flow. */
@@ -70,14 +87,17 @@ export class Relay {
     return this.client.hasEnded || this.upstream.hasEnded ? limits.halfCloseMs : limits.idleMs;
   }
 
-  /** @internal Bytes go by. */
-  passed(from: Wire, bytes: number): void {
+  /** @internal Bytes go by; false when the client may have no more, and both sides were cut. */
+  passed(from: Wire, bytes: number): boolean {
     this.idle.restart(this.idleMs);
     if (from === this.client) this.bytesIn += bytes;
     else {
       if (this.bytesOut === 0) this.parts.onFirstAnswer();
       this.bytesOut += bytes;
     }
+    if (this.parts.meter?.(bytes) !== false) return true;
+    this.cut('cut_by_policy');
+    return false;
   }
 
   /** @internal One side has sent its last byte. */
@@ -114,8 +134,7 @@ class Way implements WireReader {
   }
 
   bytes(chunk: Buffer): void {
-    this.relay.passed(this.from, chunk.length);
-    if (this.to.write(chunk)) return;
+    if (!this.relay.passed(this.from, chunk.length) || this.to.write(chunk)) return;
     this.from.pause();
     this.goOn ??= () => this.from.resume();
     this.to.whenFlushed(this.goOn);
@@ -131,10 +150,14 @@ class Way implements WireReader {
     this.relay.closed(this.from, this.to, error);
   }
 
-  /** Reads on unless bytes still wait; a side that was read to its end before passes its FIN on now. */
+  /**
+   * Reads on as soon as the other side took what it was sent, the head that opened the relay included; a side that was
+   * read to its end before passes its FIN on now.
+   */
   flow(): void {
     if (this.from.isClosed) this.closed(null);
     else if (this.from.hasEnded) this.to.end();
-    else if (!this.to.hasUnsent) this.from.resume();
+    else if (this.to.hasUnsent) this.to.whenFlushed(() => this.from.resume());
+    else this.from.resume();
   }
 }

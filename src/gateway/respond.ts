@@ -60,7 +60,12 @@ export function refuse(
   const body = Buffer.from(JSON.stringify(problemOf(trace.requestId, failure)) + '\n');
   if (exchange.head.method === 'CONNECT' && row.status !== 407) exchange.closeAfter();
   exchange.respond(
-    { status: row.status, reason: REASONS[row.status] ?? '', fields: errorFields(trace, failure) },
+    {
+      status: row.status,
+      reason: REASONS[row.status] ?? '',
+      fields: errorFields(trace, failure),
+      code: failure.code,
+    },
     { kind: 'length', length: body.length },
   );
   trace.answered(row.status, services.clock.nowMs());

@@ -2,11 +2,13 @@
  * From a request's head to what is asked: who, where to, by which route, with which wishes. One synchronous step;
  * nothing has left the gateway before it, and what it refuses never does.
  */
+import type { SecureContext } from 'node:tls';
 import { checkClientTarget } from '../access/client-targets.js';
-import type { Client } from '../access/clients.js';
+import type { AuthResult, Client } from '../access/clients.js';
 import { mergeDefaults, readControls, type ControlDefaults } from '../request/controls.js';
 import type { Failure } from '../core/errors.js';
 import type { RequestHead } from '../http1/head.js';
+import type { Cidr } from '../protocol/address.js';
 import {
   checkTarget,
   parseAbsoluteForm,
@@ -30,6 +32,10 @@ export interface ListenerDefaults {
   readonly controls: ControlDefaults;
   /** `controls` merged with those of each client, once. */
   readonly merged: WeakMap<Client, ControlDefaults>;
+  /** The certificate that clients get who speak TLS to the proxy, or null. */
+  readonly tls: SecureContext | null;
+  /** Addresses of balancers that say by the PROXY protocol who they speak for; empty: nobody does. */
+  readonly proxyFrom: readonly Cidr[];
 }
 
 /** A request understood. */
@@ -55,6 +61,7 @@ export interface Refused {
 }
 
 const LOOP_FIELD = 'x-turnpike-loop';
+const TWO_LOGINS = refused({ code: 'bad_request', detail: 'Proxy-Authorization may come once only.' });
 
 /** Reads a request. Order: login, target, loop, wishes, route: nobody learns about targets before a login. */
 export function understand(
@@ -65,15 +72,8 @@ export function understand(
 ): Understood {
   const rules = services.rules();
   const { head } = exchange;
-  if (head.fields.count('proxy-authorization') > 1) {
-    return refused({ code: 'bad_request', detail: 'Proxy-Authorization may come once only.' });
-  }
-  const auth = rules.clients.authenticate({
-    proxyAuthorization: head.fields.get('proxy-authorization'),
-    remoteAddress: exchange.origin.remoteAddress,
-    listenerDefaultClient: listener.client,
-    nowMs: exchange.startedMs,
-  });
+  if (head.fields.count('proxy-authorization') > 1) return TWO_LOGINS;
+  const auth = authenticate(services, exchange, listener);
   if (auth.kind === 'challenge') return challenged(auth.detail, auth.delayMs);
   if (auth.kind === 'refused') return auth;
   trace.client = auth.client.name;
@@ -95,7 +95,14 @@ export function understand(
   trace.session = read.controls.session?.id ?? null;
   const kind = head.method === 'CONNECT' ? 'tunnel' : 'forward';
   const path = kind === 'tunnel' ? null : target.path;
-  const route = routeOf(rules, listener, { target, method: head.method, path, client: auth.client.name });
+  const { name, tags } = auth.client;
+  const route = routeOf(rules, listener, {
+    target,
+    method: head.method,
+    path,
+    client: name,
+    clientTags: tags,
+  });
   if (route === null)
     return refused({ code: 'target_refused', detail: 'No route of the configuration matches.' });
   trace.route = route.label;
@@ -116,6 +123,20 @@ export function understand(
       route: route.label,
     },
   };
+}
+
+/** Who sends this, by the login in its head, its address and the listener. */
+export function authenticate(
+  services: GatewayServices,
+  exchange: ClientExchange,
+  listener: ListenerDefaults,
+): AuthResult {
+  return services.rules().clients.authenticate({
+    proxyAuthorization: exchange.head.fields.get('proxy-authorization'),
+    remoteAddress: exchange.origin.remoteAddress,
+    listenerDefaultClient: listener.client,
+    nowMs: exchange.startedMs,
+  });
 }
 
 function readTarget(head: RequestHead): TargetResult {

@@ -15,6 +15,7 @@ export interface IdleLimits {
 export class IdleConnections {
   private readonly byKey = new Map<string, HttpConnection[]>();
   private count = 0;
+  private isWanted: (key: string) => boolean = () => true;
 
   constructor(private readonly limits: () => IdleLimits) {}
 
@@ -39,7 +40,7 @@ export class IdleConnections {
     const limits = this.limits();
     const idleMs = Math.min(limits.idleMs, keepAliveMs ?? Infinity);
     const list = this.byKey.get(key);
-    if (idleMs <= 0 || (list !== undefined && list.length >= limits.perKey)) {
+    if (idleMs <= 0 || !this.isWanted(key) || (list !== undefined && list.length >= limits.perKey)) {
       connection.destroy();
       return;
     }
@@ -48,6 +49,12 @@ export class IdleConnections {
     else list.push(connection);
     this.count++;
     connection.keepFor(idleMs, () => this.drop(key, connection));
+  }
+
+  /** From now on keeps only connections of these keys, and closes the others. */
+  keepOnly(isWanted: (key: string) => boolean): void {
+    this.isWanted = isWanted;
+    this.dropWhere((key) => !isWanted(key));
   }
 
   /** Closes all connections of keys for which `isDropped` holds. */

@@ -4,6 +4,7 @@
  * the reader pauses the wire before it returns (then they stay valid until it resumes) or keeps their buffer.
  */
 import net from 'node:net';
+import tls from 'node:tls';
 
 /** Size of the read buffer of a dialled socket; 256 KiB would be cheaper per GB but stays resident per used tunnel. */
 export const READ_BUFFER_BYTES = 64 * 1024;
@@ -49,7 +50,11 @@ export class Wire {
   private waiting: (() => void)[] | null = null;
   private readonly onWritten: () => void;
 
-  private constructor(readonly socket: net.Socket) {
+  private constructor(
+    readonly socket: net.Socket,
+    /** The TCP socket below, where `socket` is TLS on top of one that we were handed. */
+    private readonly transport: net.Socket = socket,
+  ) {
     this.onWritten = () => {
       if (this.waiting === null || socket.writableLength > 0) return;
       socket.setTimeout(0);
@@ -81,9 +86,12 @@ export class Wire {
     return socket.errored !== null;
   }
 
-  /** Wraps a socket that reads through 'data' events (accepted sockets, TLS). The socket must allow half-open. */
-  static around(socket: net.Socket): Wire {
-    const wire = new Wire(socket);
+  /**
+   * Wraps a socket that reads through 'data' events (accepted sockets, TLS). The socket must allow half-open.
+   * @param transport the TCP socket that a TLS socket was put on, so that it can be reset
+   */
+  static around(socket: net.Socket, transport: net.Socket = socket): Wire {
+    const wire = new Wire(socket, transport);
     socket.on('data', (chunk: Buffer) => wire.reader.bytes(chunk));
     return wire;
   }
@@ -220,6 +228,8 @@ export class Wire {
   /** Ends the wire at once with a reset, so that the peer can't take what it has for the whole. */
   reset(): void {
     if (this.socket.destroyed) return;
-    this.socket.resetAndDestroy();
+    // Node has no reset for a TLS socket that dialled by itself; without a close_notify its peer knows a cut as well.
+    if (this.transport instanceof tls.TLSSocket) this.socket.destroy();
+    else this.transport.resetAndDestroy();
   }
 }

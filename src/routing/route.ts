@@ -16,6 +16,8 @@ export interface RouteMatch {
   readonly paths: readonly string[];
   readonly methods: readonly string[];
   readonly clients: readonly string[];
+  /** Tags of clients; one of them is enough. */
+  readonly tags: readonly string[];
 }
 
 /** How refused by status alone is read (DESIGN: `suspect`, `throttled`, `unclear`). */
@@ -50,8 +52,9 @@ export interface RouteAsk {
   readonly method: string;
   /** Path and query as they came; null for a tunnel. */
   readonly path: string | null;
-  /** Name of the client. */
+  /** Name of the client, and its tags. */
   readonly client: string;
+  readonly clientTags: readonly string[];
 }
 
 /** The first route that the request falls under, or null. */
@@ -67,6 +70,7 @@ function isMatch(match: RouteMatch, ask: RouteAsk): boolean {
     admits(match.ports, target.port) &&
     admits(match.methods, ask.method) &&
     admits(match.clients, ask.client) &&
+    (match.tags.length === 0 || ask.clientTags.some((tag) => match.tags.includes(tag))) &&
     (match.hosts.length === 0 || hostMatchers(match).some((matches) => matches(target.host))) &&
     (match.paths.length === 0 || hasPrefix(match.paths, ask.path))
   );

@@ -1,7 +1,13 @@
 /** What events add to the metrics. */
 import { errorTable } from '../core/errors.js';
 import type { ErrorCode } from '../core/errors.js';
-import type { ExchangeEnded, SessionPinned, TurnpikeEvent, UpstreamConnection } from '../core/events.js';
+import type {
+  ConnectionRefused,
+  ExchangeEnded,
+  SessionPinned,
+  TurnpikeEvent,
+  UpstreamConnection,
+} from '../core/events.js';
 import { methodClass, nameOrNone, statusClass, verdictClass } from './label-values.js';
 import { metricTable } from './metric-table.js';
 import type { MetricName } from './metric-table.js';
@@ -19,7 +25,10 @@ const pinReasons: readonly SessionPinned['reason'][] = [
   'expired',
 ];
 const upstreamEvents: readonly UpstreamConnection['what'][] = ['opened', 'reused', 'stale', 'closed'];
-const refusalReasons = ['tls_hello', 'over_limit', 'own_fault'];
+const refusalReasons: readonly ConnectionRefused['reason'][] = [
+  ...(['tls_hello', 'tls_failed', 'proxy_header', 'socks_handshake'] as const),
+  ...(['over_limit', 'own_fault'] as const),
+];
 
 /** What every exchange of one route, pool, kind and outcome adds to. Found with one look-up. */
 interface ExchangeSeries {
@@ -57,6 +66,7 @@ export class EventCounts {
   private readonly closed = counters('turnpike_client_connections_closed_total');
   private readonly refused = counters('turnpike_connections_refused_total');
   private readonly upstreams = counters('turnpike_upstream_connections_total');
+  private readonly reloads = counters('turnpike_config_reloads_total');
   private readonly notes = counters('turnpike_notes_total');
   private readonly exchangeSeries = new Map<string, ExchangeSeries>();
   private readonly doors = new Map<string, Door>();
@@ -66,6 +76,7 @@ export class EventCounts {
     for (const reason of pinReasons) this.pins.of(reason);
     for (const what of upstreamEvents) this.upstreams.of(what);
     for (const reason of refusalReasons) this.refused.of(reason);
+    for (const outcome of ['applied', 'kept']) this.reloads.of(outcome);
     for (const level of ['info', 'warn', 'error']) this.notes.of(level);
   }
 
@@ -98,6 +109,9 @@ export class EventCounts {
       case 'upstream_connection':
         this.upstreams.of(event.what).value += 1;
         return;
+      case 'config_reloaded':
+        this.reloads.of(event.outcome).value += 1;
+        return;
       case 'note':
         this.notes.of(event.level).value += 1;
         return;
@@ -126,7 +140,7 @@ export class EventCounts {
         this.opened,
         this.closed,
       ],
-      ...[this.refused, this.upstreams, this.notes],
+      ...[this.refused, this.upstreams, this.reloads, this.notes],
     ];
     const open = [...this.doors].map(([listener, { opened, closed }]) => ({
       labels: [listener],

@@ -5,7 +5,13 @@
 import { pino } from 'pino';
 import type { Logger } from 'pino';
 import type { Clock } from '../core/clock.js';
-import type { AttemptEnded, ConnectionRefused, GatewayNote, TurnpikeEvent } from '../core/events.js';
+import type {
+  AttemptEnded,
+  ConfigReloaded,
+  ConnectionRefused,
+  GatewayNote,
+  TurnpikeEvent,
+} from '../core/events.js';
 import { createExchangeLine } from './line.js';
 import type { RedactableField } from './line.js';
 import { openLogSink } from './log-sink.js';
@@ -28,6 +34,8 @@ export interface Log {
   readonly subscribe: (event: TurnpikeEvent) => void;
   /** Lines lost so far, for the metrics. */
   dropped(): number;
+  /** Takes over level and redaction of a new configuration; the file stays the one of the start. */
+  use(settings: LogSettings): void;
   /** Opens the file anew, for log rotation. */
   reopen(): void;
   /** Writes what is buffered and closes; takes two seconds at most. */
@@ -38,10 +46,10 @@ export interface Log {
 const refusalsPerSecond = 5;
 
 class EventLog implements Log {
-  private readonly pino: Logger;
-  private readonly exchangeLine: ReturnType<typeof createExchangeLine>;
-  private readonly writesExchanges: boolean;
-  private readonly hides: ReadonlySet<string>;
+  private pino!: Logger;
+  private exchangeLine!: ReturnType<typeof createExchangeLine>;
+  private writesExchanges = false;
+  private hides: ReadonlySet<string> = new Set();
   private refusalSecond = 0;
   private refusalLines = 0;
   private refusalsUnsaid = 0;
@@ -51,12 +59,16 @@ class EventLog implements Log {
     private readonly sink: LogSink,
     private readonly clock: Clock,
   ) {
+    this.use(settings);
+  }
+
+  use(settings: LogSettings): void {
     const redact = new Set(settings.redact);
     this.hides = redact;
     this.exchangeLine = createExchangeLine(redact);
     this.writesExchanges = settings.access && (settings.level === 'info' || settings.level === 'debug');
-    const options = { level: settings.level, base: null, timestamp: () => `,"time":${clock.wallMs()}` };
-    this.pino = pino(options, sink);
+    const options = { level: settings.level, base: null, timestamp: () => `,"time":${this.clock.wallMs()}` };
+    this.pino = pino(options, this.sink);
   }
 
   readonly subscribe = (event: TurnpikeEvent): void => {
@@ -91,6 +103,9 @@ class EventLog implements Log {
         return;
       case 'connection_refused':
         this.refusal(event);
+        return;
+      case 'config_reloaded':
+        this.reload(event);
         return;
       case 'note':
         this.note(event);
@@ -153,6 +168,13 @@ class EventLog implements Log {
       unsaid: this.refusalsUnsaid,
     });
     this.refusalsUnsaid = 0;
+  }
+
+  /** Whoever changed the file should find why it does not count. */
+  private reload({ outcome, cause, problems, needsRestart }: ConfigReloaded): void {
+    const level = outcome === 'kept' ? 'error' : needsRestart.length > 0 ? 'warn' : 'info';
+    const event = outcome === 'kept' ? 'config_kept' : 'config_applied';
+    this.pino[level]({ event, cause, problems: problems.map(scrub), needsRestart });
   }
 
   private note(event: GatewayNote): void {

@@ -70,6 +70,7 @@ export const metricTable = {
   turnpike_tunnels_open: gauge('Tunnels that stand.'),
   turnpike_exits: gauge('Exits by state.', 'pool', 'state'),
   turnpike_log_lines_dropped_total: counter('Log lines lost because they could not be written.'),
+  turnpike_config_reloads_total: counter('New configurations, by what came of them.', 'outcome'),
   turnpike_notes_total: counter('Notes of the gateway about itself, by level.', 'level'),
   turnpike_build_info: gauge('1, with the version as label.', 'version', 'node'),
 } as const satisfies Record<string, MetricRow>;

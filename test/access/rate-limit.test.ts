@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { anonymousClient } from '../../src/access/clients.js';
 import type { Client } from '../../src/access/clients.js';
+import { systemClock } from '../../src/core/clock.js';
 import { RateLimits } from '../../src/access/rate-limit.js';
 import type { Admission, LimitedKind } from '../../src/access/rate-limit.js';
 
-const unlimited = { requests: null, tunnels: null, connections: null, exchanges: null };
+const unlimited = anonymousClient.limits;
 
 function clientOf(name: string, limits: Partial<Client['limits']>): Client {
   return { ...anonymousClient, name, limits: { ...unlimited, ...limits } };
@@ -105,5 +106,38 @@ describe.each(['tunnel', 'exchange', 'connection'] as const)('%ss at once', (kin
     const both = clientOf('a', { [`${kind}s`]: 9, requests: { count: 1, perMs: 1000 } });
     for (let i = 0; i < 5; i++) limits.admit(both, kind, 0);
     expect(limits.heldBy('a', kind)).toBe(kind === 'connection' ? 5 : 1);
+  });
+});
+
+describe('bytes in a time', () => {
+  const clockAt = (clock: { nowMs: number }) => ({ ...systemClock, nowMs: () => clock.nowMs });
+  const bytes = { count: 1000, perMs: 10_000 };
+
+  it('are counted over all exchanges of a client, and limit the next ones, connections aside', () => {
+    const [limits, clock] = [new RateLimits(), { nowMs: 0 }];
+    const client = clientOf('a', { bytes });
+    const meters = [limits.meter(client, clockAt(clock)), limits.meter(client, clockAt(clock))];
+    expect(meters.map((meter) => meter?.(499))).toEqual([true, true]);
+    expect(limits.admit(client, 'exchange', 0).kind).toBe('ok');
+    expect(meters[0]?.(502)).toBe(true);
+    for (const kind of ['exchange', 'tunnel', 'request'] as const) {
+      expect(limits.admit(client, kind, 0)).toEqual({
+        kind: 'limited',
+        retryAfterMs: 5001,
+        detail: 'Client a has used up its 1000 bytes in 10 s.',
+      });
+    }
+    expect(limits.admit(client, 'connection', 0).kind).toBe('ok');
+    expect(limits.admit(clientOf('b', { bytes }), 'exchange', 0).kind).toBe('ok');
+    expect(limits.admit(client, 'exchange', 5001).kind).toBe('ok');
+  });
+
+  it('cut what stands only where that is asked for', () => {
+    const [limits, clock] = [new RateLimits(), { nowMs: 0 }];
+    const cutting = limits.meter(clientOf('a', { bytes, cutsTunnels: true }), clockAt(clock));
+    expect([cutting?.(999), cutting?.(1), cutting?.(1)]).toEqual([true, false, false]);
+    clock.nowMs = 10_000;
+    expect(cutting?.(10)).toBe(true);
+    expect(limits.meter(clientOf('a', {}), clockAt(clock))).toBeNull();
   });
 });

@@ -9,7 +9,9 @@ import { keptOutput } from './support.js';
 interface World extends ServeParts {
   readonly stops: string[];
   config: Config | null;
-  signal(name: 'SIGTERM' | 'SIGINT'): void;
+  signal(name: 'SIGTERM' | 'SIGINT' | 'SIGHUP'): void;
+  /** The file that is watched, and how to say that it changed. */
+  watched: { file: string; changed: () => void } | null;
   fault(error: unknown): void;
 }
 
@@ -21,6 +23,7 @@ function world(changes: Partial<App> & { cut?: number } = {}): World {
   const made: World = {
     stops: [],
     config: null,
+    watched: null,
     buildApp: async (config) => {
       made.config = config;
       return {
@@ -33,10 +36,16 @@ function world(changes: Partial<App> & { cut?: number } = {}): World {
           made.stops.push(reason);
           return { cut };
         },
+        apply: () => Promise.reject(new Error('nobody asks for it here')),
+        reload: async () => ({ kind: 'applied', upstreams: 2, needsRestart: [] }),
         ...app,
       };
     },
     onSignal: (name, heard) => void signals.set(name, heard),
+    watch: (file, changed) => {
+      made.watched = { file, changed };
+      return () => (made.watched = null);
+    },
     onFault: (heard) => (onFault = heard),
     signal: (name) => signals.get(name)?.(),
     fault: (error) => onFault(error),

@@ -6,6 +6,7 @@ import { generatedFiles } from '../../src/cli/generate.js';
 import { exampleYaml } from '../../src/config/example.js';
 import { alternatives, inputSchema, knownKeysAt } from '../../src/config/json-schema.js';
 import type { JsonSchema } from '../../src/config/json-schema.js';
+import { makeCertificate } from '../support/real-origins.js';
 import { configOf, loadText } from './support.js';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -13,10 +14,14 @@ const root = resolve(import.meta.dirname, '../..');
 /** Takes one # away from every line that is a setting commented out (`#key`), and leaves comments (`# Text`). */
 const uncommented = (text: string): string => text.replace(/^(\s*)#(?! \S|$)/gm, '$1');
 
+const certificate = await makeCertificate();
+
 const surroundings = {
   env: { CRAWLER_PASSWORD: 'x' },
   files: {
     'proxies.txt': 'http://10.0.0.1:3128\n',
+    'gateway.pem': certificate.cert,
+    'gateway-key.pem': certificate.key,
     'company-ca.pem': '-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n',
   },
 };

@@ -47,4 +47,28 @@ describe('a door that stands open (Z10)', () => {
       );
     }
   });
+
+  it('is one behind a balancer on this machine, and where anybody may name clients', () => {
+    const behind =
+      'listen: { proxy: [ { at: "127.0.0.1:1", proxy_protocol: true, proxy_protocol_from: 127.0.0.1 } ] }';
+    expect(problemsOf(behind)).toEqual([expect.stringContaining('would be an open proxy')]);
+    expect(problemsOf(`${behind}\nclients: [ { name: a, password: x } ]`)).toEqual([]);
+    const listen = (rest: string) =>
+      problemsOf(`listen: { proxy: { at: "127.0.0.1:1", ${rest} } }\nclients: [ { name: a, password: x } ]`);
+    expect(listen('proxy_protocol: true')).toEqual([
+      expect.stringMatching(/listen\.proxy\.proxy_protocol_from: is missing/),
+    ]);
+    expect(listen('proxy_protocol: true, proxy_protocol_from: "0.0.0.0/0"')[0]).toMatch(/claim any address/);
+    expect(listen('proxy_protocol_from: 10.0.0.1')[0]).toMatch(/means nothing without/);
+  });
+
+  it('with a certificate must find it and its key', () => {
+    const listen = 'listen: { proxy: { at: "127.0.0.1:1", tls: { cert: a.pem, key: b.pem } } }';
+    expect(problemsOf(listen)[0]).toMatch(/^1 listen\.proxy\.tls\.cert: the file .*a\.pem does not exist/);
+    const pem = '-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n';
+    expect(problemsOf(listen, { files: { 'a.pem': pem } })[0]).toMatch(/tls\.key: .*b\.pem does not exist/);
+    expect(problemsOf(listen, { files: { 'a.pem': pem, 'b.pem': 'CANARY' } })[0]).toMatch(
+      /tls\.key: the file .* holds no key that belongs to the certificate$/,
+    );
+  });
 });

@@ -45,7 +45,7 @@ describe('what the runtime works by', () => {
     expect(routesOf(standard)).toEqual([
       {
         label: 'route-0',
-        match: { sites: [], hosts: [], ports: [], paths: [], methods: [], clients: [] },
+        match: { sites: [], hosts: [], ports: [], paths: [], methods: [], clients: [], tags: [] },
         pools: ['default'],
         retries: 2,
         timeoutMs: 30_000,

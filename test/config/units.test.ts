@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatAddress, isLoopback, parseAddress, parseDuration, parseSize } from '../../src/config/units.js';
+import {
+  formatAddress,
+  isLoopback,
+  parseAddress,
+  parseDuration,
+  parseSize,
+  parseByteRate,
+} from '../../src/config/units.js';
 
 describe('durations', () => {
   it.each([
@@ -86,4 +93,26 @@ describe('addresses', () => {
     '%j is not',
     (host) => expect(isLoopback(host)).toBe(false),
   );
+});
+
+describe('an amount in a time', () => {
+  it.each([
+    ['10GiB/day', 10 * 1024 ** 3, 86_400_000],
+    ['500MB/h', 500_000_000, 3_600_000],
+    ['1.5kB / 10m', 1500, 600_000],
+    ['100/s', 100, 1000],
+  ])('%s', (text, count, perMs) => expect(parseByteRate(text)).toEqual({ count, perMs }));
+
+  it.each([
+    '',
+    '/',
+    '10GiB',
+    '10GiB/',
+    '/day',
+    '0B/day',
+    '10GiB/fortnight',
+    '10XB/day',
+    '1GB/day burst 3',
+    '-1GB/h',
+  ])('is not %j', (text) => expect(parseByteRate(text)).toBeNull());
 });

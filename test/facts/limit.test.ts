@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseRate, takeOne } from '../../src/facts/limit.js';
+import { charged, msUntilFree, parseRate, takeOne } from '../../src/facts/limit.js';
 import type { Rate } from '../../src/facts/limit.js';
 
 describe('rates as text', () => {
@@ -99,5 +99,35 @@ describe('GCRA', () => {
       const inWindow = admitted.filter((ms) => ms >= from && ms < from + 60_000).length;
       expect(inWindow).toBeLessThanOrEqual(620);
     }
+  });
+});
+
+describe('what has passed already', () => {
+  const rate = { count: 1000, perMs: 10_000 };
+
+  it('is used up at the whole, not before, and comes back with time', () => {
+    let fullAtMs = charged(rate, { fullAtMs: 0, amount: 999 }, 5000);
+    expect(msUntilFree(rate, fullAtMs, 5000)).toBeLessThanOrEqual(0);
+    fullAtMs = charged(rate, { fullAtMs, amount: 1 }, 5000);
+    expect(msUntilFree(rate, fullAtMs, 5000)).toBe(1);
+    fullAtMs = charged(rate, { fullAtMs, amount: 500 }, 5000);
+    expect(msUntilFree(rate, fullAtMs, 5000)).toBe(5001);
+    expect(msUntilFree(rate, fullAtMs, 5000 + 5001)).toBeLessThanOrEqual(0);
+  });
+
+  it('is never more than the rate over a long time, whatever the pieces', () => {
+    const pieces = fc.array(fc.integer({ min: 1, max: 400 }), { minLength: 50, maxLength: 100 });
+    fc.assert(
+      fc.property(pieces, (amounts) => {
+        let [fullAtMs, passed, nowMs] = [0, 0, 1000];
+        for (const amount of amounts) {
+          nowMs += Math.max(0, msUntilFree(rate, fullAtMs, nowMs));
+          fullAtMs = charged(rate, { fullAtMs, amount }, nowMs);
+          passed += amount;
+        }
+        // A whole rate at once, and then as time goes; the last piece may go over.
+        expect(passed).toBeLessThanOrEqual(1000 + ((nowMs - 1000) * 1000) / 10_000 + 400);
+      }),
+    );
   });
 });

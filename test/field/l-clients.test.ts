@@ -100,6 +100,9 @@ describe('L03 X01 a client that reads slowly or not at all', () => {
     );
     const wires = vi.spyOn(Wire, 'around');
     const c = await client();
+    // What is spoken is known by the first byte.
+    const request = getHead('http://a.test/', 'Connection: close');
+    c.write(request.slice(0, 1));
     await waitFor('the connection', () => wires.mock.results.length > 0);
     const { socket } = wires.mock.results[0]?.value as Wire;
     // Stands for a kernel that takes nothing more for now.
@@ -108,7 +111,7 @@ describe('L03 X01 a client that reads slowly or not at all', () => {
     socket._write = (chunk, encoding, callback) => {
       letGo = () => write(chunk, encoding, callback);
     };
-    c.write(getHead('http://a.test/', 'Connection: close'));
+    c.write(request.slice(1));
     await waitFor('the answer to wait', () => letGo !== undefined && socket.writableEnded);
     clock.jump(30_000);
     await wheelTurns(clock);

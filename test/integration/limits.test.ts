@@ -37,6 +37,47 @@ describe('limits of a client', () => {
     expect(exit.heads.length).toBe(6);
   });
 
+  it('bytes: counted both ways as they pass, 429 with the time to come back, others unaffected', async () => {
+    const exit = await stage.exit((peer, { head }) => {
+      if (head.startsWith('CONNECT ')) peer.write('HTTP/1.1 200 OK\r\n\r\n').echo();
+      else peer.answer('x'.repeat(600));
+    });
+    const gateway = await stage.gateway([exit], clientsWith({ bytes: '1900B/h' }));
+    expect((await ask(gateway, page, as('small'))).status).toBe(200);
+    const standing = await connect(gateway, 'site.example:443', as('small'));
+    standing.client.write('y'.repeat(700));
+    await standing.client.untilBytes(700);
+    // 600 and twice 700: while the tunnel still stands.
+    for (const again of [
+      await ask(gateway, page, as('small')),
+      (await connect(gateway, 'a.test:1', as('small'))).answer,
+    ]) {
+      expect([again.status, again.problem().code]).toEqual([429, 'client_limited']);
+      expect(Number(again.field('retry-after'))).toBeGreaterThanOrEqual(1);
+    }
+    expect((await ask(gateway, page, as('other'))).status).toBe(200);
+    standing.client.write('goes on');
+    await standing.client.until('goes on');
+    standing.client.destroy();
+  });
+
+  it('bytes: cut the tunnels that stand where that is asked for', async () => {
+    const gateway = await stage.gateway(
+      [await stage.good('ok')],
+      clientsWith({ bytes: '1000B/h', over_bytes: 'cut' }),
+    );
+    const { client } = await connect(gateway, 'site.example:443', as('small'));
+    const other = await connect(gateway, 'site.example:443', as('other'));
+    client.write('y'.repeat(400));
+    await client.untilBytes(400);
+    client.write('y'.repeat(400));
+    await client.ended();
+    expect((await gateway.event('exchange_ended')).end).toBe('cut_by_policy');
+    other.client.write('goes on');
+    await other.client.until('goes on');
+    for (const each of [client, other.client]) each.destroy();
+  });
+
   it('tunnels: so many at once, one more when one has ended', async () => {
     const gateway = await stage.gateway([await stage.good('ok')], clientsWith({ tunnels: 1 }));
     const first = await connect(gateway, 'site.example:443', as('small'));

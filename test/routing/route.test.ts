@@ -4,7 +4,15 @@ import type { Target } from '../../src/protocol/target.js';
 import { compileHostPattern, matchRoute } from '../../src/routing/route.js';
 import type { Route, RouteAsk, RouteMatch } from '../../src/routing/route.js';
 
-const anything: RouteMatch = { sites: [], hosts: [], ports: [], paths: [], methods: [], clients: [] };
+const anything: RouteMatch = {
+  sites: [],
+  hosts: [],
+  ports: [],
+  paths: [],
+  methods: [],
+  clients: [],
+  tags: [],
+};
 
 function routeOf(label: string, match: Partial<RouteMatch>): Route {
   return {
@@ -28,10 +36,10 @@ function targetOf(text: string): Target {
 
 const get = (url: string, rest: Partial<RouteAsk> = {}): RouteAsk => {
   const target = targetOf(url);
-  return { target, method: 'GET', path: target.path, client: 'crawler', ...rest };
+  return { target, method: 'GET', path: target.path, client: 'crawler', clientTags: [], ...rest };
 };
 const connect = (hostPort: string): RouteAsk => {
-  return { target: targetOf(hostPort), method: 'CONNECT', path: null, client: 'crawler' };
+  return { target: targetOf(hostPort), method: 'CONNECT', path: null, client: 'crawler', clientTags: [] };
 };
 
 const isMatch = (match: Partial<RouteMatch>, ask: RouteAsk): boolean =>
@@ -66,6 +74,10 @@ describe('G12 routes', () => {
     [{ methods: ['CONNECT'] }, connect('a.test:443'), true],
     [{ clients: ['crawler'] }, get('http://a.test/'), true],
     [{ clients: ['crawler'] }, get('http://a.test/', { client: 'other' }), false],
+    [{ tags: ['bulk'] }, get('http://a.test/', { clientTags: ['slow', 'bulk'] }), true],
+    [{ tags: ['bulk', 'other'] }, get('http://a.test/', { clientTags: ['bulk'] }), true],
+    [{ tags: ['bulk'] }, get('http://a.test/', { clientTags: ['bul'] }), false],
+    [{ tags: ['bulk'] }, get('http://a.test/'), false],
     [{ paths: ['/api/'] }, get('http://a.test/api/x?y'), true],
     [{ paths: ['/api/'] }, get('http://a.test/apix'), false],
     [{ paths: ['/x', '/api'] }, get('http://a.test/api?x'), true],

@@ -1,5 +1,5 @@
 /** A gateway in this process for tests: real sockets, ports from the system, every event kept. */
-import { buildApp, type App, type AppParts } from '../../src/app.js';
+import { buildApp, type App, type AppParts, type Applied } from '../../src/app.js';
 import { loadConfig } from '../../src/config/load.js';
 import type { TurnpikeEvent } from '../../src/core/events.js';
 import { seededRandom } from '../../src/core/random.js';
@@ -27,6 +27,8 @@ export interface TestGateway {
   readonly host: '127.0.0.1';
   readonly port: number;
   readonly adminPort: number;
+  /** Where every listener listens, in the order of the configuration. */
+  readonly listening: Awaited<ReturnType<App['start']>>['proxy'];
   /** `http://127.0.0.1:port`. */
   readonly url: string;
   /** Everything that happened so far. */
@@ -38,6 +40,8 @@ export interface TestGateway {
     type: T,
     matches?: (event: Extract<TurnpikeEvent, { type: T }>) => boolean,
   ): Promise<Extract<TurnpikeEvent, { type: T }>>;
+  /** Takes over another configuration, given as to {@link startGateway}; what is left out is as at the start. */
+  apply(changes: Partial<GatewayOptions>): Promise<Applied>;
   metrics(): Promise<string>;
   /** Stops at once where nothing is under way; returns what was cut. */
   close(): Promise<{ cut: number }>;
@@ -71,6 +75,7 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
     host: '127.0.0.1',
     port,
     adminPort: admin?.port ?? 0,
+    listening: proxy,
     url: `http://127.0.0.1:${port}`,
     events,
     logFile,
@@ -80,6 +85,7 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
           return event.type === type && matches(event as Extract<TurnpikeEvent, { type: typeof type }>);
         }),
       ),
+    apply: (changes) => app.apply(configOf({ ...options, ...changes }, { folder, logFile })),
     metrics: async () => (await fetch(`http://127.0.0.1:${admin?.port ?? 0}/metrics`)).text(),
     close: async () => {
       const stopped = await app.stop('the test is over');

@@ -80,6 +80,11 @@ export class RawClient {
     return text;
   }
 
+  /** Puts bytes that were taken too far in front again. */
+  giveBack(bytes: Buffer): void {
+    this.pieces = [bytes, ...this.pieces];
+  }
+
   /** Waits until the text came; returns all of it so far. */
   async until(wanted: string, guardMs?: number): Promise<string> {
     await this.look(`"${wanted}"`, () => this.text.includes(wanted), guardMs);

@@ -171,7 +171,11 @@ export function startTinyproxy(options: ProxyOptions = {}): Promise<RealProxy> {
 
 /** Starts HAProxy as a TCP front of another proxy, whose login it passes on. */
 export async function startHaproxy(
-  options: Omit<ProxyOptions, 'auth'> & { behind: Pick<RealProxy, 'url' | 'host' | 'port'> },
+  options: Omit<ProxyOptions, 'auth'> & {
+    behind: Pick<RealProxy, 'url' | 'host' | 'port'>;
+    /** Version of the PROXY protocol by which it tells who connected. */
+    sends?: 'send-proxy' | 'send-proxy-v2';
+  },
 ): Promise<RealProxy> {
   const { behind } = options;
   const prepare = ({ folder, host, port }: Place): string[] => {
@@ -188,7 +192,7 @@ export async function startHaproxy(
       '  timeout server 60s',
       'listen front',
       `  bind ${host}:${port}`,
-      `  server behind ${behind.host}:${behind.port} source ${host}`,
+      `  server behind ${behind.host}:${behind.port} source ${host} ${options.sends ?? ''}`,
     ]);
     return ['-db', '-f', config];
   };

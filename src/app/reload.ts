@@ -1,0 +1,119 @@
+/**
+ * Reload: parse → build → swap → let the old end. Everything that can fail comes before the swap, and the swap is one
+ * synchronous step: a request sees either all of the old rules or all of the new ones. What is counted, pinned or under
+ * way belongs to no configuration and stays.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { Config } from '../config/config.js';
+import type { Loaded } from '../config/load.js';
+import { formatProblem } from '../config/problems.js';
+import type { ConfigReloaded, Emit } from '../core/events.js';
+import { buildRules, countUpstreams, type BuiltRules } from './rules.js';
+
+/** What came of a new configuration. */
+export type Applied =
+  | {
+      readonly kind: 'applied';
+      readonly upstreams: number;
+      /** Settings that differ from those at the start and take effect with the next one. */
+      readonly needsRestart: readonly string[];
+    }
+  /** The old configuration goes on. Every problem with its path; no values of the file. */
+  | { readonly kind: 'kept'; readonly problems: readonly string[] };
+
+/** Who asked for it. */
+export type ReloadCause = ConfigReloaded['cause'];
+
+/** What a reload works on. */
+export interface ReloadParts {
+  readonly emit: Emit;
+  /** The configuration of the start: what needs a restart is compared with it. */
+  readonly startedWith: Config;
+  readonly rulesParts: Parameters<typeof buildRules>[1];
+  /** Whether the gateway is on its way out, and takes no new rules. */
+  readonly isStopping: () => boolean;
+  /**
+   * Puts the new rules in force, all at once.
+   * @throws before anything is changed, when a part can't be made.
+   */
+  readonly swap: (config: Config, built: BuiltRules) => void;
+}
+
+/** What is opened once, at the start. */
+const fixed: readonly { readonly name: string; readonly of: (config: Config) => unknown }[] = [
+  { name: 'listen.proxy', of: ({ listeners }) => listeners.map(({ at }) => at) },
+  { name: 'listen.admin', of: ({ admin }) => admin },
+  { name: 'listen.admin_hosts', of: ({ adminHosts }) => adminHosts },
+  { name: 'state', of: ({ state }) => state },
+  { name: 'data_dir', of: ({ dataDir }) => dataDir },
+  { name: 'log.file', of: ({ log }) => log.file },
+];
+
+/** Names of the settings in which two configurations differ and that a running gateway can't change. */
+export function settingsThatNeedRestart(running: Config, next: Config): string[] {
+  return fixed.filter(({ of }) => !isDeepStrictEqual(of(running), of(next))).map(({ name }) => name);
+}
+
+/** Takes new configurations, one after the other. */
+export class Reloads {
+  private last: Promise<unknown> = Promise.resolve();
+
+  constructor(private readonly parts: ReloadParts) {}
+
+  /** Loads and applies; what is wrong with the file keeps the old configuration. Never rejects. */
+  reload(load: () => Loaded, cause: ReloadCause): Promise<Applied> {
+    return this.inTurn(cause, () => {
+      const loaded = load();
+      if (loaded.kind === 'config') return this.take(loaded.config);
+      return Promise.resolve(kept(loaded.problems.map((problem) => formatProblem(problem, loaded.file))));
+    });
+  }
+
+  /** Applies a configuration that is loaded already. Never rejects. */
+  apply(config: Config, cause: ReloadCause): Promise<Applied> {
+    return this.inTurn(cause, () => this.take(config));
+  }
+
+  private inTurn(cause: ReloadCause, work: () => Promise<Applied>): Promise<Applied> {
+    const turn = this.last.then(async () => {
+      const applied = await attempted(work);
+      this.tell(applied, cause);
+      return applied;
+    });
+    this.last = turn;
+    return turn;
+  }
+
+  private async take(config: Config): Promise<Applied> {
+    const built = await buildRules(config, this.parts.rulesParts);
+    if (this.parts.isStopping()) return kept(['the gateway is stopping']);
+    this.parts.swap(config, built);
+    for (const problem of built.problems)
+      this.parts.emit({ type: 'note', level: 'warn', what: 'bad_upstream', detail: { ...problem } });
+    const needsRestart = settingsThatNeedRestart(this.parts.startedWith, config);
+    return { kind: 'applied', upstreams: countUpstreams(built.rules), needsRestart };
+  }
+
+  private tell(applied: Applied, cause: ReloadCause): void {
+    this.parts.emit({
+      type: 'config_reloaded',
+      outcome: applied.kind,
+      cause,
+      problems: applied.kind === 'kept' ? applied.problems : [],
+      needsRestart: applied.kind === 'applied' ? applied.needsRestart : [],
+    });
+  }
+}
+
+/** A build that throws is a configuration that can't be served: a list that is gone, a certificate that does not fit. */
+async function attempted(work: () => Promise<Applied>): Promise<Applied> {
+  try {
+    return await work();
+  } catch (error) {
+    return kept([error instanceof Error ? error.message : 'it can not be built']);
+  }
+}
+
+function kept(problems: readonly string[]): Applied {
+  return { kind: 'kept', problems };
+}

@@ -1,0 +1,117 @@
+/** Makes the parts of the data plane, and holds the one reference to the rules that a reload swaps. */
+import os from 'node:os';
+import { FailureLimit } from '../access/failure-limit.js';
+import { RateLimits } from '../access/rate-limit.js';
+import type { Config } from '../config/config.js';
+import { banRulesOf } from '../config/runtime-values.js';
+import type { Clock } from '../core/clock.js';
+import type { Emit } from '../core/events.js';
+import type { Random } from '../core/random.js';
+import { TimerWheel } from '../core/timer-wheel.js';
+import { Ledger } from '../exits/ledger.js';
+import { RequestIds } from '../gateway/request-ids.js';
+import { ReplayBudget } from '../gateway/replay-body.js';
+import type { GatewayServices, Rules } from '../gateway/services.js';
+import { IdleConnections } from '../open/idle-connections.js';
+import { Resolver, type LookUp } from '../open/resolver.js';
+import { TransportBudget } from '../outcome/budget.js';
+import { isOwnDoor, type Door } from '../protocol/own-door.js';
+import { checkResolvedAddress, type OwnAddresses } from '../protocol/target.js';
+import { MemoryPins } from '../state/memory.js';
+import { buildRules, exitsThatStay, type BuiltRules } from './rules.js';
+
+/** What the parts are made of. */
+export interface Basics {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly emit: Emit;
+  readonly own: OwnAddresses & { readonly doors: readonly Door[] };
+  readonly lookUp: LookUp;
+}
+
+/** The parts, and the rules in force. */
+export interface Plant {
+  readonly services: GatewayServices;
+  /** What new rules are built with. */
+  readonly rulesParts: { readonly ledger: Ledger; readonly failures: FailureLimit };
+  /** Sites that metrics tell apart now. */
+  sites(): ReadonlySet<string>;
+  /** Puts rules in force, all at once, and lets go of what is gone: idle connections, tunnels of clients. */
+  swap(built: BuiltRules): void;
+}
+
+/** The look-up tells no TTL, so addresses of upstreams are asked for anew twice a minute; a name that failed soon. */
+const upstreamNameTimes = { keepMs: 30_000, keepFailureMs: 2000 };
+/** Long enough for a page and its parts. */
+const targetNameTimes = { keepMs: 10_000, keepFailureMs: 2000 };
+
+/** Builds everything behind the listeners. @throws when a list of upstreams can't be read. */
+export async function buildPlant(config: Config, basics: Basics): Promise<Plant> {
+  const { clock, random, emit, own, lookUp } = basics;
+  const rulesParts = { ledger: new Ledger(banRulesOf(config), random), failures: new FailureLimit() };
+  let inForce = await buildRules(config, rulesParts);
+  const { ledger } = rulesParts;
+  for (const problem of inForce.problems)
+    emit({ type: 'note', level: 'warn', what: 'bad_upstream', detail: { ...problem } });
+  const runtime = (): Rules['runtime'] => inForce.rules.runtime;
+  ledger.applyPools(runtime().pools.values(), clock.nowMs());
+  const wheel = new TimerWheel(clock);
+  const idle = new IdleConnections(() => ({
+    idleMs: runtime().timeouts.upstreamIdleMs,
+    perKey: runtime().limits.idlePerExit,
+    total: runtime().limits.idleTotal,
+  }));
+  const { transportRatio, transportFloorPerS } = runtime().retry;
+  const gatewayId = random.hex(4);
+  const services: GatewayServices = {
+    ...{ clock, wheel, random, emit, own, ledger, gatewayId },
+    ids: new RequestIds(gatewayId),
+    rules: () => inForce.rules,
+    pins: new MemoryPins(clock),
+    rateLimits: new RateLimits(),
+    opener: {
+      ...{ clock, wheel, idle, emit },
+      headLimits: () => runtime().limits,
+      isOwn: ({ host, port }) => isOwnDoor(host, port, own.doors, own),
+      upstreamNames: new Resolver({ clock, lookUp, ...upstreamNameTimes }),
+      targetNames: new Resolver({ clock, lookUp, ...targetNameTimes }),
+      forbids: (target, address) => checkResolvedAddress(target, address, inForce.rules.targets, own),
+    },
+    transportBudget: new TransportBudget(transportRatio, transportFloorPerS),
+    replayBudget: new ReplayBudget(() => runtime().limits.replayTotalBytes),
+    relays: new Set(),
+  };
+  return {
+    services,
+    rulesParts,
+    sites: () => inForce.sites,
+    swap: (built) => {
+      const before = inForce.rules;
+      inForce = built;
+      follow(services, before, built.rules);
+    },
+  };
+}
+
+/** What lives longer than the rules takes the new ones over. */
+function follow(services: GatewayServices, before: Rules, now: Rules): void {
+  const { runtime, clients } = now;
+  services.ledger.applyPools(runtime.pools.values(), services.clock.nowMs(), runtime.bans);
+  services.transportBudget.configure(runtime.retry.transportRatio, runtime.retry.transportFloorPerS);
+  const staying = exitsThatStay(before, now);
+  services.opener.idle.keepOnly((key) => staying.has(key.slice(0, key.indexOf(' '))));
+  for (const relay of [...services.relays]) {
+    const { owner } = relay;
+    if (before.clients.byName(owner) !== undefined && clients.byName(owner) === undefined)
+      relay.cut('cut_by_policy');
+  }
+}
+
+/** The addresses and names of this machine, with room for the doors that will be open. */
+export function ownPlace(): OwnAddresses & { readonly ports: Set<number>; readonly doors: Door[] } {
+  const addresses = new Set<string>();
+  for (const list of Object.values(os.networkInterfaces())) {
+    for (const { address } of list ?? []) addresses.add(address);
+  }
+  return { ports: new Set(), doors: [], addresses, names: new Set([os.hostname().toLowerCase()]) };
+}
