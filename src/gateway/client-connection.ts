@@ -157,7 +157,7 @@ export class ClientConnection implements WireReader, DoorConnection {
   }
 
   private start(head: RequestHead, isMoreBehind: boolean): void {
-    const result = head.method === 'CONNECT' ? NO_BODY : requestFraming(head);
+    const result = requestFraming(head);
     if (result.kind === 'fault') {
       this.onHeadFault(result.fault, head);
       return;
@@ -238,8 +238,6 @@ const LATE_HEAD: Failure = {
   code: 'request_timeout',
   detail: 'The head of the request did not arrive in time.',
 };
-const NO_BODY = { kind: 'framing', framing: { kind: 'none' } } as const;
-
 function failureOf(fault: HeadFault): Failure {
   switch (fault.kind) {
     case 'too_large':

@@ -118,7 +118,8 @@ function judgeFault(facts: FaultFacts): Verdict {
 
 /** A CONNECT that was refused: whatever it says is the upstream's own word, and never goes to the client. */
 function judgeRefusal(answer: AnswerFacts, context: ClassifyContext): Verdict {
-  if (answer.status === 407) return loginRefused(context, 'auth');
+  // tinyproxy says 401 where 407 is meant; in answer to CONNECT it can be nobody else's.
+  if (answer.status === 407 || answer.status === 401) return loginRefused(context, 'auth');
   const evidence = proxyEvidence(answer);
   if (evidence !== null) return confessed(evidence);
   const { status } = answer;

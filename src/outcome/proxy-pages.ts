@@ -23,6 +23,8 @@ const targetTimeout: Saying = ['target_timeout', null];
 const targetFailed: Saying = ['target_failed', null];
 const refusesTarget: Saying = ['upstream_error', null];
 const upstreamFault: Saying = ['upstream_error', 'error'];
+/** The proxy found no way: its own, or the target's; several targets will tell. */
+const maybeTargets: Saying = ['upstream_error', 'silent'];
 /** Whoever it leads back to: it goes nowhere. */
 const leadsBack: Saying = ['loop_detected', 'error'];
 const upstreamAuth: Saying = ['upstream_auth', 'auth'];
@@ -49,7 +51,7 @@ const squidErrors: Readonly<Record<string, Saying>> = {
   ERR_UNSUP_REQ: refusesTarget,
   ERR_PROTOCOL_UNKNOWN: refusesTarget,
   ERR_CACHE_ACCESS_DENIED: upstreamAuth,
-  ERR_CANNOT_FORWARD: upstreamFault,
+  ERR_CANNOT_FORWARD: maybeTargets,
   ERR_SOCKET_FAILURE: upstreamFault,
   ERR_SHUTTING_DOWN: upstreamFault,
   ERR_NO_RELAY: upstreamFault,
@@ -111,9 +113,14 @@ const proxyChainStatuses: Readonly<Record<number, Saying>> = {
   599: upstreamFault,
 };
 
+/** What proxy-chain 3 puts on its pages; earlier ones put none. */
+const PROXY_CHAIN_TYPE = 'text/plain; charset=utf-8';
+
 /** tinyproxy, known by `Server: tinyproxy/…` on pages of its own (never on what it forwards). */
 const tinyproxyStatuses: Readonly<Record<number, Saying>> = {
   400: refusesTarget,
+  // A wrong login, said with the status that is a site's (seen with tinyproxy 1.11.1).
+  401: upstreamAuth,
   403: refusesTarget,
   404: upstreamFault,
   408: targetTimeout,
@@ -165,11 +172,12 @@ function byTinyproxy(answer: AnswerFacts): Evidence | null {
   return said(tinyproxyStatuses, answer.status, `a page of tinyproxy with status ${answer.status}`);
 }
 
-/** Over plain HTTP its page has nothing that a page of a site has: neither type, server nor cookie. */
+/** Over plain HTTP its page has nothing that a page of a site has: neither server nor cookie, and its own plain type if any. */
 function byProxyChain(answer: AnswerFacts): Evidence | null {
   if (answer.status < 590 || answer.status > 599) return null;
   const { fields } = answer;
-  const isBare = !fields.has('content-type') && !fields.has('server') && !fields.has('set-cookie');
+  const type = fields.get('content-type') ?? PROXY_CHAIN_TYPE;
+  const isBare = type === PROXY_CHAIN_TYPE && !fields.has('server') && !fields.has('set-cookie');
   if (!answer.refusedTunnel && !isBare) return null;
   return said(proxyChainStatuses, answer.status, `status ${answer.status} of proxy-chain`);
 }

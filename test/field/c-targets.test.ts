@@ -13,6 +13,17 @@ describe('C12 C13 C14 odd targets', () => {
     expect(upstream.heads[0]).toContain('CONNECT under_score.a.test:443 ');
   });
 
+  it.each(['Content-Length: 5', 'Transfer-Encoding: chunked'])(
+    'C12 a CONNECT that announces a body (%s) is refused',
+    async (field) => {
+      const { client, upstream } = await startRig(echoTunnel);
+      const c = await client();
+      c.write(connectHead('a.test:443', field));
+      expect(messageOf(await c.head()).status).toBe(400);
+      expect(upstream.heads).toEqual([]);
+    },
+  );
+
   const badAuthorities = [
     'a..test:443',
     `${'x'.repeat(300)}.test:443`,

@@ -184,6 +184,10 @@ describe('classify: answers over plain HTTP', () => {
     });
   });
 
+  it('A12 a 401 to CONNECT is a login that was refused, whatever tinyproxy calls it', () => {
+    expect(verdictOf(refusal(401))).toMatchObject({ health: 'auth', failure: { code: 'upstream_auth' } });
+  });
+
   it('a 407 never goes on: with a challenge it is the upstream’s', () => {
     const verdict = verdictOf(answer(407, [challenge]));
     expect(verdict).toMatchObject({ name: 'upstream_failed', blame: 'upstream', health: 'auth' });

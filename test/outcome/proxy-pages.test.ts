@@ -11,7 +11,7 @@ describe('proxyEvidence', () => {
     [502, 'X-Squid-Error', 'ERR_ZERO_SIZE_OBJECT', 'target_failed', null],
     [403, 'X-Squid-Error', 'ERR_ACCESS_DENIED 0', 'upstream_error', null],
     [407, 'X-Squid-Error', 'ERR_CACHE_ACCESS_DENIED 0', 'upstream_auth', 'auth'],
-    [503, 'X-Squid-Error', 'ERR_CANNOT_FORWARD 0', 'upstream_error', 'error'],
+    [503, 'X-Squid-Error', 'ERR_CANNOT_FORWARD 0', 'upstream_error', 'silent'],
     [502, 'X-Crawlera-Error', 'nxdomain', 'target_dns', null],
     [503, 'X-Crawlera-Error', 'noslaves', 'upstream_error', null],
     [502, 'Proxy-Status', 'p; error=dns_error; rcode="NXDOMAIN"', 'target_dns', null],
@@ -22,6 +22,7 @@ describe('proxyEvidence', () => {
     [403, 'Proxy-Status', 'p; error=http_request_denied', 'upstream_error', null],
     [508, 'Proxy-Status', 'p; error=proxy_loop_detected', 'loop_detected', 'error'],
     [500, 'Server', 'tinyproxy/1.11.1', 'target_unreachable', null],
+    [401, 'Server', 'tinyproxy/1.11.1', 'upstream_auth', 'auth'],
     [403, 'Server', 'tinyproxy/1.11.1', 'upstream_error', null],
     [503, 'Server', 'tinyproxy/1.11.1', 'upstream_error', 'error'],
   ])('C23 %i with %s: %s is %s', (...[status, name, value, code, health]) => {
@@ -41,6 +42,7 @@ describe('proxyEvidence', () => {
   ])('C23 proxy-chain’s %i is %s', (status, code) => {
     expect(proxyEvidence(refusal(status))?.code).toBe(code);
     expect(proxyEvidence(answer(status, [['Date', 'x']]))?.code).toBe(code);
+    expect(proxyEvidence(answer(status, [['Content-Type', 'text/plain; charset=utf-8']]))?.code).toBe(code);
   });
 
   it('H11 a 59x with what sites send is the site’s', () => {
