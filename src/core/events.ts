@@ -43,7 +43,15 @@ export interface ExchangeEnded {
   readonly bytesIn: number;
   readonly bytesOut: number;
   /** How the exchange ended: whole, cut by one side, or refused. */
-  readonly end: 'complete' | 'client_gone' | 'upstream_cut' | 'timeout' | 'cut_by_drain' | 'failed';
+  readonly end:
+    | 'complete'
+    | 'client_gone'
+    | 'upstream_cut'
+    | 'timeout'
+    | 'cut_by_drain'
+    | 'cut_by_ban'
+    | 'cut_by_removal'
+    | 'failed';
   readonly times: ExchangeTimes;
 }
 

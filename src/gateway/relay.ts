@@ -5,6 +5,9 @@
 import type { Deadline, TimerWheel } from '../core/timer-wheel.js';
 import { NOBODY, type Wire } from '../open/wire.js';
 
+/** How long a client may take for what is unsent when its relay is cut. */
+const CUT_GRACE_MS = 2000;
+
 /** Limits of a relay, in milliseconds. */
 export interface RelayLimits {
   readonly idleMs: number;
@@ -14,7 +17,24 @@ export interface RelayLimits {
 }
 
 /** How a relay ended. */
-export type RelayEnd = 'complete' | 'client_gone' | 'upstream_cut' | 'timeout' | 'cut_by_drain';
+export type RelayEnd =
+  | 'complete'
+  | 'client_gone'
+  | 'upstream_cut'
+  | 'timeout'
+  | 'cut_by_drain'
+  /** Its exit was banned, and the policy says that tunnels end with it. */
+  | 'cut_by_ban'
+  /** Its exit or its client was removed. */
+  | 'cut_by_removal';
+
+/** Whose a relay is. */
+export interface RelayOwner {
+  readonly client: string;
+  /** Id of the exit. */
+  readonly exit: string;
+  readonly site: string;
+}
 
 /** A relay under way, or over. */
 export class Relay {
@@ -24,6 +44,8 @@ export class Relay {
   private readonly idle: Deadline;
   private readonly lifetime: Deadline;
   private end: RelayEnd | null = null;
+  private idleEnd: RelayEnd = 'timeout';
+  private longestIdleMs: number;
   private openSides = 2;
 
   /** @param onEnd called once, when both wires are closed. */
@@ -31,14 +53,20 @@ export class Relay {
     private readonly client: Wire,
     private readonly upstream: Wire,
     private readonly parts: {
+      readonly owner: RelayOwner;
       readonly wheel: TimerWheel;
       readonly limits: RelayLimits;
       readonly onFirstAnswer: () => void;
       readonly onEnd: (end: RelayEnd) => void;
     },
   ) {
-    this.idle = parts.wheel.arm(parts.limits.idleMs, () => this.cut('timeout'));
+    this.longestIdleMs = parts.limits.idleMs;
+    this.idle = parts.wheel.arm(parts.limits.idleMs, () => this.onIdle());
     this.lifetime = parts.wheel.arm(parts.limits.lifetimeMs, () => this.cut('timeout'));
+  }
+
+  get owner(): RelayOwner {
+    return this.parts.owner;
   }
 
   /** Sends what each side said before the relay stood, then lets both flow. */
@@ -56,11 +84,19 @@ export class Relay {
     this.flow(this.upstream, this.client);
   }
 
-  /** Ends both sides at once. */
+  /** Ends both sides at once; a client that does not take what is unsent is reset two seconds later. */
   cut(end: RelayEnd): void {
     this.end ??= end;
+    this.idle.restart(CUT_GRACE_MS);
     this.client.endAndClose();
     this.upstream.destroy();
+  }
+
+  /** Ends both sides as soon as neither has said anything for `idleMs`. */
+  cutWhenIdle(end: RelayEnd, idleMs: number): void {
+    this.idleEnd = end;
+    this.longestIdleMs = Math.min(idleMs, this.longestIdleMs);
+    this.idle.restart(this.idleMs);
   }
 
   /** Ends both sides by reset: they were given their time. */
@@ -71,8 +107,13 @@ export class Relay {
 
   /** How long neither side may say anything: less when one of them has ended. */
   private get idleMs(): number {
-    const { limits } = this.parts;
-    return this.client.hasEnded || this.upstream.hasEnded ? limits.halfCloseMs : limits.idleMs;
+    const isHalf = this.client.hasEnded || this.upstream.hasEnded;
+    return isHalf ? Math.min(this.parts.limits.halfCloseMs, this.longestIdleMs) : this.longestIdleMs;
+  }
+
+  private onIdle(): void {
+    if (this.end === null) this.cut(this.idleEnd);
+    else this.destroy();
   }
 
   private join(from: Wire, to: Wire, count: (bytes: number) => void): void {

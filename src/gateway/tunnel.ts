@@ -90,6 +90,7 @@ class TunnelCarrier implements Carrier {
     trace.answered(200, standsMs);
     const delivery = await joinWires(services, ask, {
       exchange,
+      exit: exit.upstream.id,
       head: { status: 200, reason: 'Connection established', fields },
       upgraded: outcome,
       onFirstAnswer: () => services.ledger.recordSuccess(exit.slot, site, services.clock.nowMs()),
@@ -107,7 +108,7 @@ class TunnelCarrier implements Carrier {
     const isSilent = delivery.bytes !== undefined && delivery.bytes.in > 0 && delivery.bytes.out === 0;
     const { context, rules } = this.parts.ask;
     const hasLeft = delivery.end === 'client_gone' && stoodMs < rules.runtime.timeouts.dialMs;
-    if (!isSilent || hasLeft || delivery.end === 'cut_by_drain') return;
+    if (!isSilent || hasLeft || delivery.end.startsWith('cut_by_')) return;
     const { site } = context.target;
     tellOfBan(
       services,

@@ -14,9 +14,11 @@ const root = resolve(import.meta.dirname, '../..');
 const uncommented = (text: string): string => text.replace(/^(\s*)#(?! \S|$)/gm, '$1');
 
 const surroundings = {
-  env: { CRAWLER_PASSWORD: 'x' },
+  env: { CRAWLER_PASSWORD: 'x', OPS_TOKEN: 'a token of good length' },
   files: {
     'proxies.txt': 'http://10.0.0.1:3128\n',
+    'admin.pem': '-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n',
+    'admin-key.pem': 'a key',
     'company-ca.pem': '-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n',
   },
 };
