@@ -6,16 +6,22 @@ import { readFileSync } from 'node:fs';
 import os from 'node:os';
 import { Clients } from './access/clients.js';
 import { RateLimits } from './access/rate-limit.js';
-import { createAdminServer, type AdminServer, type Readiness } from './admin/server.js';
+import { EventFeed } from './admin/event-feed.js';
+import type { AdminServer, Readiness } from './admin/server.js';
+import { makeAdminDoor } from './app/admin-door.js';
 import type { Config } from './config/config.js';
 import { runtimeValuesOf, metricSites } from './config/runtime-values.js';
 import { systemClock, type Clock } from './core/clock.js';
 import type { Emit } from './core/events.js';
 import { systemRandom, type Random } from './core/random.js';
 import { TimerWheel } from './core/timer-wheel.js';
+import { BanDesk } from './exits/ban-desk.js';
 import { countExits } from './exits/count-exits.js';
+import { ExitDesk } from './exits/exit-desk.js';
 import { Ledger } from './exits/ledger.js';
 import { loadPools } from './exits/load-pools.js';
+import { Roster } from './exits/roster.js';
+import { cutRemoved } from './gateway/cut-tunnels.js';
 import { Listener, type ListenAt } from './gateway/listener.js';
 import { drainGateway } from './gateway/drain.js';
 import { RequestIds } from './gateway/request-ids.js';
@@ -26,9 +32,10 @@ import { TransportBudget } from './outcome/budget.js';
 import { isOwnDoor, type Door } from './protocol/own-door.js';
 import { parseAllowEntry, type OwnAddresses } from './protocol/target.js';
 import { MemoryPins } from './state/memory.js';
+import type { Pool } from './upstreams/pool.js';
 import { createEmit, type Subscriber } from './telemetry/hub.js';
 import { createLog } from './telemetry/logger.js';
-import { createMetrics, type Metrics } from './telemetry/metrics.js';
+import { createMetrics, type Gauges, type Metrics } from './telemetry/metrics.js';
 
 /** What a running gateway offers to the command line. */
 export interface App {
@@ -38,12 +45,18 @@ export interface App {
   stop(reason: string): Promise<Stopped>;
   /** Upstreams over all pools. */
   readonly upstreamCount: number;
+  /** All exits, for commands that try each of them. */
+  exits?(): Iterable<{ readonly id: string; readonly label: string; readonly pool: string }>;
 }
 
 /** Where a gateway listens. */
 export interface Started {
   readonly proxy: readonly ListenAt[];
   readonly admin: ListenAt | null;
+  /** Path of the admin socket, where it listens on one. */
+  readonly adminSocket?: string;
+  /** The file with the token for the admin API, where none is configured. */
+  readonly adminTokenFile?: string;
 }
 
 /** How a gateway ended. */
@@ -73,7 +86,9 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
     addresses: ownAddresses(),
     names: new Set([os.hostname().toLowerCase()]),
   };
-  const services = await buildServices(config, { clock, random: parts.random ?? systemRandom, emit, own });
+  const random = parts.random ?? systemRandom;
+  const built = await buildServices(config, { clock, random, emit, own });
+  const { services } = built;
   const listeners = config.listeners.map(
     (each) =>
       new Listener(services, {
@@ -85,18 +100,30 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
       }),
   );
   let phase: Readiness['phase'] = 'starting';
-  const metrics = observe(config, services, listeners, () => log.dropped());
-  subscribers.push((event) => metrics.subscribe(event));
-  const admin = createAdminServer({
-    metrics,
-    hosts: config.adminHosts,
-    readiness: () => ({ phase, state: 'memory' }),
+  const feed = new EventFeed(clock);
+  const exchangesOpen = (): number => listeners.reduce((sum, { exchangeCount }) => sum + exchangeCount, 0);
+  const metrics = observe(config, services, {
+    exchangesOpen,
+    logLinesDropped: () => log.dropped(),
+    adminAnswers: () => admin.answers(),
+    eventListeners: () => feed.size,
+    eventListenersDropped: () => feed.dropped(),
+  });
+  subscribers.push(feed.subscribe, (event) => metrics.subscribe(event));
+  const proxyDoors: ListenAt[] = [];
+  const { server: admin, tokenFile } = makeAdminDoor(config, {
+    ...built,
+    ...{ feed, metrics, version: versionOf(), exchangesOpen },
+    phase: () => phase,
+    proxyDoors: () => proxyDoors,
   });
   const shutDown = async (): Promise<Stopped> => {
     phase = 'draining';
     const { timeouts } = services.rules().runtime;
     const cut = await drainGateway({ listeners, relays: services.relays, clock, timeouts });
     services.opener.idle.dropWhere(() => true);
+    built.exits.close();
+    feed.close();
     await admin.close();
     emit({ type: 'note', level: 'info', what: 'stopped', detail: { cut } });
     await log.close();
@@ -104,14 +131,16 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
   };
   let stopping: Promise<Stopped> | null = null;
   return {
+    exits: () => exitsIn(services.rules().runtime.pools.values()),
     upstreamCount: [...services.rules().runtime.pools.values()].reduce(
       (sum, pool) => sum + pool.upstreams.length,
       0,
     ),
     start: async () => {
       const started = await listenAll(config, { listeners, admin, own });
+      proxyDoors.push(...started.proxy);
       phase = 'serving';
-      return started;
+      return tokenFile === null ? started : { ...started, adminTokenFile: tokenFile };
     },
     stop: (reason) => {
       if (stopping === null) emit({ type: 'note', level: 'info', what: 'stopping', detail: { reason } });
@@ -121,20 +150,20 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
   };
 }
 
-function observe(
-  config: Config,
-  services: GatewayServices,
-  listeners: readonly Listener[],
-  dropped: () => number,
-): Metrics {
+function* exitsIn(pools: Iterable<Pool>): Generator<{ id: string; label: string; pool: string }> {
+  for (const { name: pool, upstreams } of pools) {
+    for (const { id, label } of upstreams) yield { id, label, pool };
+  }
+}
+
+function observe(config: Config, services: GatewayServices, gauges: Gauges): Metrics {
   return createMetrics({
     sites: metricSites(config),
     version: versionOf(),
     gauges: {
-      exchangesOpen: () => listeners.reduce((sum, listener) => sum + listener.exchangeCount, 0),
+      ...gauges,
       tunnelsOpen: () => services.relays.size,
       upstreamConnectionsIdle: () => services.opener.idle.size,
-      logLinesDropped: dropped,
       exits: () => countExits(services.rules().runtime.pools, services.ledger, services.clock.nowMs()),
     },
   });
@@ -147,7 +176,14 @@ interface Basics {
   readonly own: OwnAddresses & { readonly doors: readonly Door[] };
 }
 
-async function buildServices(config: Config, basics: Basics): Promise<GatewayServices> {
+/** The parts of the gateway, and the desks from which it is run. */
+interface Built {
+  readonly services: GatewayServices;
+  readonly exits: ExitDesk;
+  readonly bans: BanDesk;
+}
+
+async function buildServices(config: Config, basics: Basics): Promise<Built> {
   const { clock, random, emit, own } = basics;
   const wheel = new TimerWheel(clock);
   const values = runtimeValuesOf(config);
@@ -156,7 +192,9 @@ async function buildServices(config: Config, basics: Basics): Promise<GatewaySer
   for (const problem of problems)
     emit({ type: 'note', level: 'warn', what: 'bad_upstream', detail: { ...problem } });
   ledger.applyPools(pools.values(), clock.nowMs());
-  const rules: Rules = {
+  const roster = new Roster();
+  for (const pool of pools.values()) roster.compose(pool.name, pool.upstreams);
+  let rules: Rules = {
     runtime: { ...values, pools },
     clients: new Clients(config.clients, { anonymousAllowed: true }),
     targets: { allow: config.allowedTargets.map(parseAllowEntry).filter((entry) => entry !== null) },
@@ -168,7 +206,7 @@ async function buildServices(config: Config, basics: Basics): Promise<GatewaySer
     total: limits().idleTotal,
   }));
   const gatewayId = random.hex(4);
-  return {
+  const services: GatewayServices = {
     clock,
     wheel,
     random,
@@ -188,6 +226,20 @@ async function buildServices(config: Config, basics: Basics): Promise<GatewaySer
     replayBudget: new ReplayBudget(() => limits().replayTotalBytes),
     relays: new Set(),
   };
+  const exits = new ExitDesk({
+    ...{ ledger, roster, pins: services.pins, clock, emit },
+    pools: () => rules.runtime.pools,
+    setPools: (next) => void (rules = { ...rules, runtime: { ...rules.runtime, pools: next } }),
+    onRemoved: (gone) => closeExits(services, gone),
+  });
+  const bans = new BanDesk({ ledger, clock, emit, slotOf: (id) => exits.slotOf(id) });
+  return { services, exits, bans };
+}
+
+/** Z09: what still goes by an exit that was removed ends now; plain requests under way may finish. */
+function closeExits({ relays, opener }: GatewayServices, gone: ReadonlySet<string>): void {
+  cutRemoved(relays, { exit: (id) => !gone.has(id), client: () => true });
+  opener.idle.dropWhere((key) => gone.has(key.split(' ', 1)[0] ?? ''));
 }
 
 async function listenAll(
@@ -204,11 +256,12 @@ async function listenAll(
     proxy.push(got);
   }
   const admin = config.admin === null ? null : await parts.admin.listen(config.admin.host, config.admin.port);
+  if (config.adminSocket !== null) await parts.admin.listenSocket(config.adminSocket);
   if (admin !== null) {
     parts.own.ports.add(admin.port);
     parts.own.doors.push(admin);
   }
-  return { proxy, admin };
+  return config.adminSocket === null ? { proxy, admin } : { proxy, admin, adminSocket: config.adminSocket };
 }
 
 function versionOf(): string {

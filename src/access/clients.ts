@@ -119,6 +119,11 @@ export class Clients {
     this.#dialect = options.dialect ?? nativeDialect;
   }
 
+  /** All of them, as configured. */
+  all(): readonly Client[] {
+    return [...this.#known.values()].map(({ client }) => client);
+  }
+
   /** The client of this name. */
   byName(name: string): Client | undefined {
     return this.#known.get(name)?.client;

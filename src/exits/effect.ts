@@ -49,6 +49,8 @@ export interface ExitSnapshot {
 
 /** A ban that is on, of an exit at a site or (null) altogether. */
 export interface HeldBan {
+  /** The ledger's number of the exit. */
+  readonly slot: number;
   readonly upstream: Upstream;
   readonly site: string | null;
   readonly ban: BanState;

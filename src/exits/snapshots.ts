@@ -49,7 +49,7 @@ export function bansIn(parts: LedgerParts): HeldBan[] {
   const held: HeldBan[] = [];
   const add = (slot: number, site: string | null, ban: BanState): void => {
     const upstream: Upstream | null | undefined = parts.slots.upstreams[slot];
-    if (upstream !== undefined && upstream !== null && isAside(ban)) held.push({ upstream, site, ban });
+    if (upstream !== undefined && upstream !== null && isAside(ban)) held.push({ slot, upstream, site, ban });
   };
   for (const [slot, { ban }] of parts.health) add(slot, null, ban);
   for (const [slot, site, { ban }] of parts.sites.all()) add(slot, site, ban);
