@@ -6,22 +6,19 @@ import { readFileSync } from 'node:fs';
 import os from 'node:os';
 import { Clients } from './access/clients.js';
 import { RateLimits } from './access/rate-limit.js';
-import { EventFeed } from './admin/event-feed.js';
 import type { AdminServer, Readiness } from './admin/server.js';
 import { makeAdminDoor } from './app/admin-door.js';
+import { exitsIn, makeDesks, type Desks } from './app/desks.js';
 import type { Config } from './config/config.js';
 import { runtimeValuesOf, metricSites } from './config/runtime-values.js';
 import { systemClock, type Clock } from './core/clock.js';
 import type { Emit } from './core/events.js';
 import { systemRandom, type Random } from './core/random.js';
 import { TimerWheel } from './core/timer-wheel.js';
-import { BanDesk } from './exits/ban-desk.js';
 import { countExits } from './exits/count-exits.js';
-import { ExitDesk } from './exits/exit-desk.js';
 import { Ledger } from './exits/ledger.js';
 import { loadPools } from './exits/load-pools.js';
 import { Roster } from './exits/roster.js';
-import { cutRemoved } from './gateway/cut-tunnels.js';
 import { Listener, type ListenAt } from './gateway/listener.js';
 import { drainGateway } from './gateway/drain.js';
 import { RequestIds } from './gateway/request-ids.js';
@@ -32,7 +29,6 @@ import { TransportBudget } from './outcome/budget.js';
 import { isOwnDoor, type Door } from './protocol/own-door.js';
 import { parseAllowEntry, type OwnAddresses } from './protocol/target.js';
 import { MemoryPins } from './state/memory.js';
-import type { Pool } from './upstreams/pool.js';
 import { createEmit, type Subscriber } from './telemetry/hub.js';
 import { createLog } from './telemetry/logger.js';
 import { createMetrics, type Gauges, type Metrics } from './telemetry/metrics.js';
@@ -87,44 +83,26 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
     names: new Set([os.hostname().toLowerCase()]),
   };
   const random = parts.random ?? systemRandom;
-  const built = await buildServices(config, { clock, random, emit, own });
-  const { services } = built;
-  const listeners = config.listeners.map(
-    (each) =>
-      new Listener(services, {
-        name: each.label,
-        client: each.client,
-        route: each.route,
-        controls: each.defaults,
-        merged: new WeakMap(),
-      }),
-  );
+  const { services, desks } = await buildServices(config, { clock, random, emit, own });
+  const listeners = config.listeners.map((each) => listenerOf(services, each));
   let phase: Readiness['phase'] = 'starting';
-  const feed = new EventFeed(clock);
-  const exchangesOpen = (): number => listeners.reduce((sum, { exchangeCount }) => sum + exchangeCount, 0);
-  const metrics = observe(config, services, {
-    exchangesOpen,
-    logLinesDropped: () => log.dropped(),
-    adminAnswers: () => admin.answers(),
-    eventListeners: () => feed.size,
-    eventListenersDropped: () => feed.dropped(),
-  });
-  subscribers.push(feed.subscribe, (event) => metrics.subscribe(event));
   const proxyDoors: ListenAt[] = [];
-  const { server: admin, tokenFile } = makeAdminDoor(config, {
-    ...built,
-    ...{ feed, metrics, version: versionOf(), exchangesOpen },
+  const exchangesOpen = (): number => listeners.reduce((sum, { exchangeCount }) => sum + exchangeCount, 0);
+  const door = makeAdminDoor(config, {
+    ...{ services, desks, version: versionOf(), exchangesOpen },
     phase: () => phase,
     proxyDoors: () => proxyDoors,
+    metrics: (readings) =>
+      observe(config, services, { ...readings, exchangesOpen, logLinesDropped: () => log.dropped() }),
   });
+  subscribers.push(...door.subscribers);
   const shutDown = async (): Promise<Stopped> => {
     phase = 'draining';
     const { timeouts } = services.rules().runtime;
     const cut = await drainGateway({ listeners, relays: services.relays, clock, timeouts });
     services.opener.idle.dropWhere(() => true);
-    built.exits.close();
-    feed.close();
-    await admin.close();
+    desks.exits.close();
+    await door.close();
     emit({ type: 'note', level: 'info', what: 'stopped', detail: { cut } });
     await log.close();
     return { cut };
@@ -137,10 +115,10 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
       0,
     ),
     start: async () => {
-      const started = await listenAll(config, { listeners, admin, own });
+      const started = await listenAll(config, { listeners, admin: door.server, own });
       proxyDoors.push(...started.proxy);
       phase = 'serving';
-      return tokenFile === null ? started : { ...started, adminTokenFile: tokenFile };
+      return door.tokenFile === null ? started : { ...started, adminTokenFile: door.tokenFile };
     },
     stop: (reason) => {
       if (stopping === null) emit({ type: 'note', level: 'info', what: 'stopping', detail: { reason } });
@@ -150,10 +128,9 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
   };
 }
 
-function* exitsIn(pools: Iterable<Pool>): Generator<{ id: string; label: string; pool: string }> {
-  for (const { name: pool, upstreams } of pools) {
-    for (const { id, label } of upstreams) yield { id, label, pool };
-  }
+function listenerOf(services: GatewayServices, given: Config['listeners'][number]): Listener {
+  const { label: name, client, route, defaults: controls } = given;
+  return new Listener(services, { name, client, route, controls, merged: new WeakMap() });
 }
 
 function observe(config: Config, services: GatewayServices, gauges: Gauges): Metrics {
@@ -179,8 +156,7 @@ interface Basics {
 /** The parts of the gateway, and the desks from which it is run. */
 interface Built {
   readonly services: GatewayServices;
-  readonly exits: ExitDesk;
-  readonly bans: BanDesk;
+  readonly desks: Desks;
 }
 
 async function buildServices(config: Config, basics: Basics): Promise<Built> {
@@ -226,20 +202,10 @@ async function buildServices(config: Config, basics: Basics): Promise<Built> {
     replayBudget: new ReplayBudget(() => limits().replayTotalBytes),
     relays: new Set(),
   };
-  const exits = new ExitDesk({
-    ...{ ledger, roster, pins: services.pins, clock, emit },
-    pools: () => rules.runtime.pools,
-    setPools: (next) => void (rules = { ...rules, runtime: { ...rules.runtime, pools: next } }),
-    onRemoved: (gone) => closeExits(services, gone),
-  });
-  const bans = new BanDesk({ ledger, clock, emit, slotOf: (id) => exits.slotOf(id) });
-  return { services, exits, bans };
-}
-
-/** Z09: what still goes by an exit that was removed ends now; plain requests under way may finish. */
-function closeExits({ relays, opener }: GatewayServices, gone: ReadonlySet<string>): void {
-  cutRemoved(relays, { exit: (id) => !gone.has(id), client: () => true });
-  opener.idle.dropWhere((key) => gone.has(key.split(' ', 1)[0] ?? ''));
+  const setPools = (next: Rules['runtime']['pools']): void => {
+    rules = { ...rules, runtime: { ...rules.runtime, pools: next } };
+  };
+  return { services, desks: makeDesks(services, { roster, setPools }) };
 }
 
 async function listenAll(

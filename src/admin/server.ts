@@ -132,8 +132,9 @@ async function buildServer(parts: AdminParts, options: ServerOptions): Promise<F
   server.setErrorHandler((error, _request, reply) => answerError(error, reply));
   await describeApi(server);
   const declared = parts.api === undefined ? routes : [...routes, openApiRoute(server)];
-  for (const { method, path, schema, handle } of declared) {
-    server.route({ method, url: path, schema, handler: (request, reply) => handle(request, reply) });
+  for (const each of declared) {
+    const { method, path: url, schema } = each;
+    server.route({ method, url, schema, handler: (request, reply) => each.handle(request, reply) });
   }
   return server;
 }

@@ -37,8 +37,8 @@ export function adminServices(world: AdminWorld): AdminServices {
   };
 }
 
-function poolRows({ rules, ledger, clock }: GatewayServices): PoolRow[] {
-  const { pools } = rules().runtime;
+function poolRows(services: GatewayServices): PoolRow[] {
+  const { pools } = services.rules().runtime;
   const rows = new Map(
     [...pools.values()].map(({ name, strategy, slotsPerExit }) => [
       name,
@@ -48,17 +48,18 @@ function poolRows({ rules, ledger, clock }: GatewayServices): PoolRow[] {
       },
     ]),
   );
-  for (const { pool, state, count } of countExits(pools, ledger, clock.nowMs())) {
+  for (const { pool, state, count } of countExits(pools, services.ledger, services.clock.nowMs())) {
     const row = rows.get(pool);
     if (row !== undefined) row.exits[state] = count;
   }
   return [...rows.values()];
 }
 
-function clientRows({ rules, rateLimits, relays }: GatewayServices): ClientRow[] {
+function clientRows(services: GatewayServices): ClientRow[] {
+  const { rateLimits, relays } = services;
   const tunnels = new Map<string, number>();
-  for (const { owner } of relays) tunnels.set(owner.client, (tunnels.get(owner.client) ?? 0) + 1);
-  const all = rules().clients.all();
+  for (const { owner } of relays) tunnels.set(owner, (tunnels.get(owner) ?? 0) + 1);
+  const all = services.rules().clients.all();
   const shown: readonly Client[] = all.length === 0 ? [anonymousClient] : all;
   return shown.map(({ name, password, allowFrom, targets, limits }) => {
     const held = (kind: 'connection' | 'exchange', most: number | null): number | null =>

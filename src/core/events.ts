@@ -44,14 +44,7 @@ export interface ExchangeEnded {
   readonly bytesOut: number;
   /** How the exchange ended: whole, cut by one side, or refused. */
   readonly end:
-    | 'complete'
-    | 'client_gone'
-    | 'upstream_cut'
-    | 'timeout'
-    | 'cut_by_drain'
-    | 'cut_by_ban'
-    | 'cut_by_removal'
-    | 'failed';
+    'complete' | 'client_gone' | 'upstream_cut' | 'timeout' | 'cut_by_drain' | 'cut_by_policy' | 'failed';
   readonly times: ExchangeTimes;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Ends tunnels whose exit or client is no longer wanted: a browser would else go on by an exit that was banned long ago
- * (C19), and a removed client by a tunnel that it still has (Z09). What is cut is counted by how it ended.
+ * Ends tunnels whose exit is no longer wanted: a browser would else go on by one that was banned (C19) or removed (Z09)
+ * long ago.
  */
 import type { TunnelRules } from '../routing/runtime.js';
 import type { Relay } from './relay.js';
@@ -16,25 +16,17 @@ export function cutOnBan(relays: Iterable<Relay>, rules: TunnelRules, ban: Banne
   if (rules.onBan === 'keep') return 0;
   let count = 0;
   for (const relay of [...relays]) {
-    const { exit, site } = relay.owner;
-    if (exit !== ban.exit || (ban.site !== null && ban.site !== site)) continue;
-    if (rules.onBan === 'close') relay.cut('cut_by_ban');
-    else relay.cutWhenIdle('cut_by_ban', rules.banIdleMs);
+    if (relay.exit !== ban.exit || (ban.site !== null && ban.site !== relay.site)) continue;
+    if (rules.onBan === 'close') relay.cut('cut_by_policy');
+    else relay.cutWhenIdle('cut_by_policy', rules.banIdleMs);
     count++;
   }
   return count;
 }
 
-/** Ends tunnels of exits and clients that are no more, at once; returns how many. */
-export function cutRemoved(
-  relays: Iterable<Relay>,
-  is: { readonly exit: (id: string) => boolean; readonly client: (name: string) => boolean },
-): number {
-  let count = 0;
-  for (const relay of [...relays]) {
-    if (is.exit(relay.owner.exit) && is.client(relay.owner.client)) continue;
-    relay.cut('cut_by_removal');
-    count++;
-  }
-  return count;
+/** Ends the tunnels of these exits at once; returns how many. */
+export function cutTunnelsOf(relays: Iterable<Relay>, exits: ReadonlySet<string>): number {
+  const theirs = [...relays].filter((relay) => exits.has(relay.exit));
+  for (const relay of theirs) relay.cut('cut_by_policy');
+  return theirs.length;
 }

@@ -27,7 +27,8 @@ export function joinWires(services: GatewayServices, ask: Ask, joint: Joint): Pr
   exchange.onGone = null;
   return new Promise((resolve) => {
     const relay = new Relay(wire, upgraded.wire, {
-      owner: { client: ask.context.client, exit: joint.exit, site: ask.context.target.site },
+      owner: ask.client.name,
+      ...{ exit: joint.exit, site: ask.context.target.site },
       wheel: services.wheel,
       limits: {
         idleMs: timeouts.tunnelIdleMs,

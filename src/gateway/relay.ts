@@ -23,18 +23,8 @@ export type RelayEnd =
   | 'upstream_cut'
   | 'timeout'
   | 'cut_by_drain'
-  /** Its exit was banned, and the policy says that tunnels end with it. */
-  | 'cut_by_ban'
-  /** Its exit or its client was removed. */
-  | 'cut_by_removal';
-
-/** Whose a relay is. */
-export interface RelayOwner {
-  readonly client: string;
-  /** Id of the exit. */
-  readonly exit: string;
-  readonly site: string;
-}
+  /** Its exit was banned or removed, its client removed, or the client has used up what it may. */
+  | 'cut_by_policy';
 
 /** A relay under way, or over. */
 export class Relay {
@@ -53,7 +43,11 @@ export class Relay {
     private readonly client: Wire,
     private readonly upstream: Wire,
     private readonly parts: {
-      readonly owner: RelayOwner;
+      /** Name of the client that it belongs to. */
+      readonly owner: string;
+      /** Id of the exit that it goes by, and the site that it leads to. */
+      readonly exit: string;
+      readonly site: string;
       readonly wheel: TimerWheel;
       readonly limits: RelayLimits;
       readonly onFirstAnswer: () => void;
@@ -65,8 +59,18 @@ export class Relay {
     this.lifetime = parts.wheel.arm(parts.limits.lifetimeMs, () => this.cut('timeout'));
   }
 
-  get owner(): RelayOwner {
+  /** Name of the client that it belongs to. */
+  get owner(): string {
     return this.parts.owner;
+  }
+
+  /** Id of the exit that it goes by. */
+  get exit(): string {
+    return this.parts.exit;
+  }
+
+  get site(): string {
+    return this.parts.site;
   }
 
   /** Sends what each side said before the relay stood, then lets both flow. */

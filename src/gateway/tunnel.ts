@@ -108,7 +108,8 @@ class TunnelCarrier implements Carrier {
     const isSilent = delivery.bytes !== undefined && delivery.bytes.in > 0 && delivery.bytes.out === 0;
     const { context, rules } = this.parts.ask;
     const hasLeft = delivery.end === 'client_gone' && stoodMs < rules.runtime.timeouts.dialMs;
-    if (!isSilent || hasLeft || delivery.end.startsWith('cut_by_')) return;
+    const isCutByUs = delivery.end === 'cut_by_drain' || delivery.end === 'cut_by_policy';
+    if (!isSilent || hasLeft || isCutByUs) return;
     const { site } = context.target;
     tellOfBan(
       services,

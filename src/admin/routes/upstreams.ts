@@ -2,12 +2,13 @@
 import { z } from 'zod';
 import { exitStates } from '../../exits/count-exits.js';
 import type { ExitPlace, ExitRow } from '../../exits/exit-desk.js';
-import { parseUpstreamUrl } from '../../upstreams/upstream.js';
+import { parseList } from '../../upstreams/list.js';
+import type { Upstream, UpstreamOptions } from '../../upstreams/upstream.js';
 import { cursorAt, pageOf, pageQuery, placeOf } from '../pages.js';
 import { Problem } from '../problem.js';
 import { route, type ApiRoute } from '../route.js';
 import type { AdminServices } from '../services.js';
-import { exitId, name } from '../values.js';
+import { exitId, line, name } from '../values.js';
 
 const shownSites = 20;
 
@@ -95,29 +96,41 @@ function lookRoutes({ exits, clock }: AdminServices): ApiRoute[] {
   ];
 }
 
-function addRoute({ exits, addressFault, pools, clock }: AdminServices): ApiRoute {
+/** The one exit of a line. No reason repeats any of it: it may hold a password. */
+function readExit(text: string, options: UpstreamOptions): Upstream {
+  const { entries, problems } = parseList(text, options);
+  const [entry] = entries;
+  if (entry === undefined || problems.length > 0)
+    throw new Problem(422, `url: ${problems[0]?.reason ?? 'there is no exit in this line'}.`);
+  return entry;
+}
+
+function addRoute(services: AdminServices): ApiRoute {
+  const { exits, clock } = services;
   return route({
     method: 'POST',
     path: '/api/v1/upstreams',
     summary: 'Adds an exit to a pool. It stays until it is removed or the gateway ends.',
     body: z.strictObject({
       pool: name(),
-      url: z.string().min(1).max(2048).describe('As in lists: protocol://user:password@host:port.'),
+      url: line(2048).describe(
+        'A line as in lists: protocol://user:password@host:port, host:port:user:password …',
+      ),
       weight: z.number().min(0.001).max(1e6).optional(),
       tags: z.array(name()).max(32).optional(),
     }),
     answer: { status: 201, shape: upstream },
     handle: async ({ body, by }) => {
-      if (!pools().some((pool) => pool.name === body.pool)) throw new Problem(422, 'There is no such pool.');
+      if (!services.pools().some((pool) => pool.name === body.pool))
+        throw new Problem(422, 'There is no such pool.');
       const { weight, tags } = body;
       const options = { ...(weight !== undefined && { weight }), ...(tags !== undefined && { tags }) };
-      const parsed = parseUpstreamUrl(body.url, options);
-      if (parsed.kind === 'bad') throw new Problem(422, `url: ${parsed.reason}.`);
-      const fault = addressFault(parsed.upstream);
+      const added = readExit(body.url, options);
+      const fault = services.addressFault(added);
       if (fault !== null) throw new Problem(422, fault);
-      const isNew = await exits.add(body.pool, parsed.upstream, by);
-      if (!isNew) throw new Problem(409, `The pool has this exit already, as ${parsed.upstream.id}.`);
-      const row = exits.row(parsed.upstream.id);
+      const isNew = await exits.add(body.pool, added, by);
+      if (!isNew) throw new Problem(409, `The pool has this exit already, as ${added.id}.`);
+      const row = exits.row(added.id);
       if (row === null) throw new Problem(409, 'It was removed again at the same time.');
       return shown({ ...row, pool: body.pool }, clock.nowMs());
     },
