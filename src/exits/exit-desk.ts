@@ -118,8 +118,8 @@ export class ExitDesk {
     const isNew = this.#parts.pools().get(pool)?.indexById.has(upstream.id) === false;
     if (!isNew) return false;
     this.#parts.roster.add(pool, upstream);
-    this.#tell('exit_added', upstream, { pool, by });
     await this.#changed(pool);
+    this.#tell('exit_added', upstream, { pool, by });
     return true;
   }
 
@@ -186,10 +186,10 @@ export class ExitDesk {
         roster.remove(name, upstream.id);
         changes.push(this.#changed(name));
       }
-      this.#tell('exit_removed', upstream, { by });
     }
     await Promise.all(changes);
     for (const slot of slots) ledger.orders.lift(slot);
+    for (const upstream of leaving) this.#tell('exit_removed', upstream, { by });
     this.#parts.onRemoved(new Set(leaving.map(({ id }) => id)));
   }
 

@@ -218,7 +218,9 @@ describe('a route that nobody put into the table', () => {
       summary: 'A route whose author forgot its row.',
       handle: () => ({ secret: 'CANARY' }),
     });
-    const tokens = new TokenBook([{ name: 'root', token: new Secret('a-good-token-0123'), scopes: ['admin'] }]);
+    const tokens = new TokenBook([
+      { name: 'root', token: new Secret('a-good-token-0123'), scopes: ['admin'] },
+    ]);
     const api = { tokens, services: {} as AdminServices };
     server = createAdminServer(partsWith({ api }), { routes: [undeclared] });
     const { port } = await server.listen('127.0.0.1', 0);

@@ -21,7 +21,14 @@ describe('G9 N14 scopes', () => {
   it('every route wants a token', async () => {
     const { adminPort } = await withApi();
     for (const { route, method, path } of guarded) {
-      for (const token of [null, '', 'x', `${tokens.admin}x`, tokens.admin.slice(0, -1), 'x'.repeat(65_536)]) {
+      for (const token of [
+        null,
+        '',
+        'x',
+        `${tokens.admin}x`,
+        tokens.admin.slice(0, -1),
+        'x'.repeat(65_536),
+      ]) {
         const answer = await askAdmin(adminPort, path, { method, token });
         expect(answer.status, route).toBe(401);
         expect(answer.headers['www-authenticate'], route).toMatch(/^Bearer realm=/);
@@ -71,11 +78,12 @@ describe('G9 N14 scopes', () => {
   it('all routes are described, with their scopes', async () => {
     const { adminPort } = await withApi();
     const { body } = await askAdmin(adminPort, '/api/v1/openapi.json', { token: tokens.read });
-    const described = Object.entries(body.paths as Record<string, Record<string, any>>).flatMap(([path, item]) =>
-      Object.entries(item).map(([method, { description }]) => [
-        `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`,
-        description,
-      ]),
+    const described = Object.entries(body.paths as Record<string, Record<string, any>>).flatMap(
+      ([path, item]) =>
+        Object.entries(item).map(([method, { description }]) => [
+          `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`,
+          description,
+        ]),
     );
     expect(described).toEqual(
       expect.arrayContaining(guarded.map(({ route, need }) => [route, `Scope: ${need}.`])),
@@ -105,7 +113,11 @@ describe('bad requests', () => {
       const answer = await askAdmin(adminPort, path, { method: 'POST', body });
       expect(answer.status).toBe(400);
       expect(answer.headers['content-type']).toBe('application/problem+json');
-      expect(answer.body).toMatchObject({ status: 400, title: expect.any(String), detail: expect.any(String) });
+      expect(answer.body).toMatchObject({
+        status: 400,
+        title: expect.any(String),
+        detail: expect.any(String),
+      });
     }
     expect(({} as Record<string, unknown>)['a']).toBeUndefined();
   });
@@ -116,17 +128,28 @@ describe('bad requests', () => {
     const post = (body: string, type: string) =>
       askAdmin(adminPort, '/api/v1/bans', { method: 'POST', body, headers: { 'content-type': type } });
     expect((await post(huge, 'application/json')).status).toBe(413);
-    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data', 'text/html'])
+    for (const type of [
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data',
+      'text/html',
+    ])
       expect((await post('{"exit":"u-a","reason":"x"}', type)).status, type).toBe(415);
   });
 
-  it.each(['limit=0', 'limit=1001', 'limit=x', 'cursor=!', 'cursor=YQ', 'other=1', 'state=gone', 'limit=1&limit=2'])(
-    'a list with %s is a problem',
-    async (query) => {
-      const { adminPort } = await withApi();
-      expect((await askAdmin(adminPort, `/api/v1/upstreams?${query}`)).status).toBe(400);
-    },
-  );
+  it.each([
+    'limit=0',
+    'limit=1001',
+    'limit=x',
+    'cursor=!',
+    'cursor=YQ',
+    'other=1',
+    'state=gone',
+    'limit=1&limit=2',
+  ])('a list with %s is a problem', async (query) => {
+    const { adminPort } = await withApi();
+    expect((await askAdmin(adminPort, `/api/v1/upstreams?${query}`)).status).toBe(400);
+  });
 
   it('name the field and never repeat a login', async () => {
     const gateway = await withApi();
@@ -158,7 +181,13 @@ describe('exits', () => {
       body: { pool: 'main', url, weight: 2, tags: ['new'] },
     });
     expect(added.status).toBe(201);
-    expect(added.body).toMatchObject({ pool: 'main', state: 'available', weight: 2, tags: ['new'], hasLogin: true });
+    expect(added.body).toMatchObject({
+      pool: 'main',
+      state: 'available',
+      weight: 2,
+      tags: ['new'],
+      hasLogin: true,
+    });
     const again = await askAdmin(gateway.adminPort, '/api/v1/upstreams', {
       method: 'POST',
       body: { pool: 'main', url },
@@ -182,10 +211,23 @@ describe('exits', () => {
       targets: { allow: ['127.0.0.2'] },
     });
     const add = async (url: string) =>
-      (await askAdmin(gateway.adminPort, '/api/v1/upstreams', { method: 'POST', body: { pool: 'main', url } })).status;
-    for (const host of ['127.0.0.1', '10.1.2.3', '169.254.169.254', '[::1]', '[::ffff:10.0.0.1]', 'localhost'])
+      (
+        await askAdmin(gateway.adminPort, '/api/v1/upstreams', {
+          method: 'POST',
+          body: { pool: 'main', url },
+        })
+      ).status;
+    for (const host of [
+      '127.0.0.1',
+      '10.1.2.3',
+      '169.254.169.254',
+      '[::1]',
+      '[::ffff:10.0.0.1]',
+      'localhost',
+    ])
       expect(await add(`http://${host}:81`), host).toBe(422);
-    for (const port of [gateway.port, gateway.adminPort]) expect(await add(`http://127.0.0.2:${port}`)).toBe(422);
+    for (const port of [gateway.port, gateway.adminPort])
+      expect(await add(`http://127.0.0.2:${port}`)).toBe(422);
     expect(await add('http://127.0.0.2:81')).toBe(201);
     // Another login at a place that the configuration names.
     expect(await add('http://user:pw@127.0.0.1:9')).toBe(201);
@@ -236,8 +278,14 @@ describe('clients and status', () => {
         usage: { tunnels: 0, connections: null, exchanges: 0 },
       },
     ]);
-    expect(JSON.parse(texts[1] ?? '')).toMatchObject({ phase: 'serving', exits: { available: 1 }, tunnelsOpen: 0 });
-    expect(JSON.parse(texts[4] ?? '').items).toMatchObject([{ client: 'crawler', session: 's1', generation: 1 }]);
+    expect(JSON.parse(texts[1] ?? '')).toMatchObject({
+      phase: 'serving',
+      exits: { available: 1 },
+      tunnelsOpen: 0,
+    });
+    expect(JSON.parse(texts[4] ?? '').items).toMatchObject([
+      { client: 'crawler', session: 's1', generation: 1 },
+    ]);
     const everything = texts.join('') + (await gateway.metrics());
     for (const secret of ['CANARY', ...Object.values(tokens)]) {
       expect(everything).not.toContain(secret);
