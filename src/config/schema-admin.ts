@@ -17,7 +17,7 @@ const token = z.strictObject(
         error: `expected one or several of ${adminScopes.join(', ')}`,
       }),
       {
-        help: 'read looks, operator also bans, freezes, drains, adds and removes, admin may do everything.',
+        help: 'read looks, operator also bans, freezes, drains and removes, admin also adds exits.',
         example: ['operator'],
       },
     ),

@@ -23,7 +23,8 @@ export class Roster {
     const changes = this.#changes.get(pool);
     if (changes === undefined) return fromSources;
     const kept = fromSources.filter(({ id }) => !changes.removed.has(id));
-    return [...kept, ...changes.added.values()];
+    const named = new Set(kept.map(({ id }) => id));
+    return [...kept, ...[...changes.added.values()].filter(({ id }) => !named.has(id))];
   }
 
   /** The same with the sources as they were read last. */
