@@ -42,7 +42,7 @@ export interface App {
   /** Upstreams over all pools. */
   readonly upstreamCount: number;
   /** All exits, for commands that try each of them. */
-  exits?(): Iterable<{ readonly id: string; readonly label: string; readonly pool: string }>;
+  exits(): Iterable<{ readonly id: string; readonly label: string; readonly pool: string }>;
 }
 
 /** Where a gateway listens. */

@@ -1,7 +1,7 @@
 /** The admin API by real requests: who may what, and what comes of bad ones. */
 import { describe, expect, it } from 'vitest';
 import { isWithin, routeNeeds, scopes } from '../../src/admin/scopes.js';
-import { adminSection, askAdmin, exitsOf, tokens } from '../support/admin.js';
+import { adminSection, askAdmin, exitsOf, tokens, type AdminAnswer } from '../support/admin.js';
 import { ask } from '../support/ask.js';
 import { createStage } from '../support/stage.js';
 import type { TestGateway } from '../support/gateway.js';
@@ -78,7 +78,7 @@ describe('G9 N14 scopes', () => {
   it('all routes are described, with their scopes', async () => {
     const { adminPort } = await withApi();
     const { body } = await askAdmin(adminPort, '/api/v1/openapi.json', { token: tokens.read });
-    const described = Object.entries(body.paths as Record<string, Record<string, any>>).flatMap(
+    const described = Object.entries(body.paths as Record<string, Record<string, { description?: string }>>).flatMap(
       ([path, item]) =>
         Object.entries(item).map(([method, { description }]) => [
           `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`,
@@ -241,7 +241,7 @@ describe('exits', () => {
     let cursor: string | null = '';
     while (cursor !== null) {
       const query: string = cursor === '' ? 'limit=7' : `limit=7&cursor=${cursor}`;
-      const { body }: { body: any } = await askAdmin(gateway.adminPort, `/api/v1/upstreams?${query}`);
+      const { body }: AdminAnswer = await askAdmin(gateway.adminPort, `/api/v1/upstreams?${query}`);
       expect(body.items.length).toBeLessThanOrEqual(7);
       seen.push(...body.items.map(({ label }: { label: string }) => label));
       cursor = body.next;

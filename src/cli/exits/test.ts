@@ -78,7 +78,7 @@ async function tryAll(app: App, plan: Plan, password: string, output: Output): P
   const [door] = proxy;
   if (door === undefined) throw new Error('the gateway does not listen');
   const login = `Basic ${Buffer.from(`${clientName}:${password}`).toString('base64')}`;
-  const exits = [...new Map([...(app.exits?.() ?? [])].map((exit) => [exit.id, exit])).values()];
+  const exits = [...new Map([...app.exits()].map((exit) => [exit.id, exit])).values()];
   const progress = new Progress(output, exits.length);
   const tried = await forEachOf(exits, plan.atOnce, async ({ id, label }) => {
     const { url, timeoutMs } = plan;
