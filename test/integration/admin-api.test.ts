@@ -78,12 +78,13 @@ describe('G9 N14 scopes', () => {
   it('all routes are described, with their scopes', async () => {
     const { adminPort } = await withApi();
     const { body } = await askAdmin(adminPort, '/api/v1/openapi.json', { token: tokens.read });
-    const described = Object.entries(body.paths as Record<string, Record<string, { description?: string }>>).flatMap(
-      ([path, item]) =>
-        Object.entries(item).map(([method, { description }]) => [
-          `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`,
-          description,
-        ]),
+    const described = Object.entries(
+      body.paths as Record<string, Record<string, { description?: string }>>,
+    ).flatMap(([path, item]) =>
+      Object.entries(item).map(([method, { description }]) => [
+        `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`,
+        description,
+      ]),
     );
     expect(described).toEqual(
       expect.arrayContaining(guarded.map(({ route, need }) => [route, `Scope: ${need}.`])),
