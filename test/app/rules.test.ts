@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FailureLimit } from '../../src/access/failure-limit.js';
-import { buildRules, countUpstreams, exitsThatStay } from '../../src/app/rules.js';
+import { buildRules, countUpstreams, exitsThatChanged } from '../../src/app/rules.js';
 import { loadConfig } from '../../src/config/load.js';
 import { banRulesOf } from '../../src/config/runtime-values.js';
 import { seededRandom } from '../../src/core/random.js';
@@ -30,16 +30,16 @@ async function rulesOf(...urls: string[]): Promise<Rules> {
   return (await buildRules({ ...config, pools: [{ ...pool, sources }] }, parts)).rules;
 }
 
-describe('exits that stay', () => {
-  it('are those of the new rules, unless login or trust changed', async () => {
+describe('exits that changed', () => {
+  it('are those of the new rules with another login or other trust', async () => {
     const before = await rulesOf('http://a:1', 'http://u:one@b:1', 'https://c:1', 'http://gone:1');
     const now = await rulesOf('http://a:1', 'http://u:two@b:1', 'https://c:1 unchecked', 'http://new:1');
-    const staying = exitsThatStay(before, now);
+    const changed = exitsThatChanged(before, now);
     const labels = [...(now.runtime.pools.get('default')?.upstreams ?? [])]
-      .filter(({ id }) => staying.has(id))
+      .filter(({ id }) => changed.has(id))
       .map(({ label }) => label);
-    expect(labels).toEqual(['http://a:1', 'http://new:1']);
-    expect(staying.size).toBe(2);
+    expect(labels).toEqual(['http://b:1', 'https://c:1']);
+    expect(changed.size).toBe(2);
     expect(countUpstreams(now)).toBe(4);
   });
 });
