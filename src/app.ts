@@ -7,7 +7,7 @@ import type { AdminServer, Readiness } from './admin/server.js';
 import { makeAdminDoor } from './app/admin-door.js';
 import { exitsIn, makeDesks } from './app/desks.js';
 import { defaultsIn, defaultsOf } from './app/listener-defaults.js';
-import { Reloads, type Applied, type ReloadCause } from './app/reload.js';
+import { Reloads, type Applied, type ReloadCause, type ReloadParts } from './app/reload.js';
 import { countUpstreams } from './app/rules.js';
 import { buildPlant, ownPlace, type Plant } from './app/services.js';
 import type { Config } from './config/config.js';
@@ -107,15 +107,7 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
   let stopping: Promise<Stopped> | null = null;
   const reloads = new Reloads({
     ...{ emit, startedWith: config, rulesParts: plant.rulesParts, isStopping: () => stopping !== null },
-    swap: (next, built) => {
-      const defaults = defaultsIn(config, next);
-      plant.swap(built);
-      log.use(next.log);
-      defaults.forEach((each, index) => {
-        if (each !== null) listeners[index]?.use(each);
-      });
-      return services.rules();
-    },
+    swap: swapFor(config, { plant, log, listeners }),
   });
   return {
     exits: () => exitsIn(services.rules().runtime.pools.values()),
@@ -135,6 +127,22 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
       stopping ??= shutDown();
       return stopping;
     },
+  };
+}
+
+/** What puts another configuration in force, everywhere at once. */
+function swapFor(
+  started: Config,
+  { plant, log, listeners }: { plant: Plant; log: Log; listeners: readonly Listener[] },
+): ReloadParts['swap'] {
+  return (next, built) => {
+    const defaults = defaultsIn(started, next);
+    plant.swap(built);
+    log.use(next.log);
+    defaults.forEach((each, index) => {
+      if (each !== null) listeners[index]?.use(each);
+    });
+    return plant.services.rules();
   };
 }
 
