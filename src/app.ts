@@ -3,9 +3,11 @@
  * With the files under `app/` the only place that knows all of them.
  */
 import { readFileSync } from 'node:fs';
-import tls from 'node:tls';
-import { createAdminServer, type AdminServer, type Readiness } from './admin/server.js';
-import { Reloads, type Applied, type ReloadCause } from './app/reload.js';
+import type { AdminServer, Readiness } from './admin/server.js';
+import { makeAdminDoor } from './app/admin-door.js';
+import { exitsIn, makeDesks } from './app/desks.js';
+import { defaultsIn, defaultsOf } from './app/listener-defaults.js';
+import { Reloads, type Applied, type ReloadCause, type ReloadParts } from './app/reload.js';
 import { countUpstreams } from './app/rules.js';
 import { buildPlant, ownPlace, type Plant } from './app/services.js';
 import type { Config } from './config/config.js';
@@ -16,12 +18,10 @@ import { countExits } from './exits/count-exits.js';
 import { Listener, type ListenAt } from './gateway/listener.js';
 import { drainGateway } from './gateway/drain.js';
 import { systemLookUp, type LookUp } from './open/resolver.js';
-import type { ListenerDefaults } from './gateway/understand.js';
-import { parseCidr } from './protocol/address.js';
 import type { Door } from './protocol/own-door.js';
 import { createEmit, type Subscriber } from './telemetry/hub.js';
 import { createLog, type Log } from './telemetry/logger.js';
-import { createMetrics, type Metrics } from './telemetry/metrics.js';
+import { createMetrics, type Gauges, type Metrics } from './telemetry/metrics.js';
 
 export type { Applied } from './app/reload.js';
 
@@ -40,12 +40,18 @@ export interface App {
   stop(reason: string): Promise<Stopped>;
   /** Upstreams over all pools. */
   readonly upstreamCount: number;
+  /** All exits, for commands that try each of them. */
+  exits(): Iterable<{ readonly id: string; readonly label: string; readonly pool: string }>;
 }
 
 /** Where a gateway listens. */
 export interface Started {
   readonly proxy: readonly ListenAt[];
   readonly admin: ListenAt | null;
+  /** Path of the admin socket, where it listens on one. */
+  readonly adminSocket?: string;
+  /** The file with the token for the admin API, where none is configured. */
+  readonly adminTokenFile?: string;
 }
 
 /** How a gateway ended. */
@@ -74,21 +80,26 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
   const own = ownPlace();
   const plant = await buildPlant(config, { clock, random, lookUp, emit, own });
   const { services } = plant;
+  const desks = makeDesks(services, plant);
   const listeners = config.listeners.map((each) => new Listener(services, defaultsOf(each)));
   let phase: Readiness['phase'] = 'starting';
-  const metrics = observe(plant, listeners, () => log.dropped());
-  subscribers.push((event) => metrics.subscribe(event));
-  const admin = createAdminServer({
-    metrics,
-    hosts: config.adminHosts,
-    readiness: () => ({ phase, state: 'memory' }),
+  const proxyDoors: ListenAt[] = [];
+  const exchangesOpen = (): number => listeners.reduce((sum, { exchangeCount }) => sum + exchangeCount, 0);
+  const door = makeAdminDoor(config, {
+    ...{ services, desks, version: versionOf(), exchangesOpen },
+    phase: () => phase,
+    proxyDoors: () => proxyDoors,
+    metrics: (readings) =>
+      observe(plant, { ...readings, exchangesOpen, logLinesDropped: () => log.dropped() }),
   });
+  subscribers.push(...door.subscribers);
   const shutDown = async (): Promise<Stopped> => {
     phase = 'draining';
     const { timeouts } = services.rules().runtime;
     const cut = await drainGateway({ listeners, relays: services.relays, clock, timeouts });
     services.opener.idle.dropWhere(() => true);
-    await admin.close();
+    desks.exits.close();
+    await door.close();
     emit({ type: 'note', level: 'info', what: 'stopped', detail: { cut } });
     await log.close();
     return { cut };
@@ -96,23 +107,18 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
   let stopping: Promise<Stopped> | null = null;
   const reloads = new Reloads({
     ...{ emit, startedWith: config, rulesParts: plant.rulesParts, isStopping: () => stopping !== null },
-    swap: (next, built) => {
-      const defaults = defaultsIn(config, next);
-      plant.swap(built);
-      log.use(next.log);
-      defaults.forEach((each, index) => {
-        if (each !== null) listeners[index]?.use(each);
-      });
-    },
+    swap: swapFor(config, { plant, log, listeners }),
   });
   return {
+    exits: () => exitsIn(services.rules().runtime.pools.values()),
     get upstreamCount() {
       return countUpstreams(services.rules());
     },
     start: async () => {
-      const started = await listenAll(config, { listeners, admin, own });
+      const started = await listenAll(config, { listeners, admin: door.server, own });
+      proxyDoors.push(...started.proxy);
       phase = 'serving';
-      return started;
+      return door.tokenFile === null ? started : { ...started, adminTokenFile: door.tokenFile };
     },
     apply: (next, cause = 'api') => reloads.apply(next, cause),
     reload: (load, cause) => reopenThen(log, () => reloads.reload(load, cause)),
@@ -124,43 +130,37 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
   };
 }
 
+/** What puts another configuration in force, everywhere at once. */
+function swapFor(
+  started: Config,
+  { plant, log, listeners }: { plant: Plant; log: Log; listeners: readonly Listener[] },
+): ReloadParts['swap'] {
+  return (next, built) => {
+    const defaults = defaultsIn(started, next);
+    plant.swap(built);
+    log.use(next.log);
+    defaults.forEach((each, index) => {
+      if (each !== null) listeners[index]?.use(each);
+    });
+    return plant.services.rules();
+  };
+}
+
 /** A signal is also how whoever moved the log away asks for a new one. */
 function reopenThen(log: Log, reload: () => Promise<Applied>): Promise<Applied> {
   log.reopen();
   return reload();
 }
 
-/** @throws when the certificate can't be used. */
-function defaultsOf(listener: Config['listeners'][number]): ListenerDefaults {
-  const { label, client, route, defaults, proxyFrom } = listener;
-  const pair = listener.tls;
-  return {
-    ...{ name: label, client, route, controls: defaults, merged: new WeakMap() },
-    tls: pair === null ? null : tls.createSecureContext({ cert: pair.cert, key: pair.key.reveal() }),
-    proxyFrom: proxyFrom.map(parseCidr).filter((range) => range !== null),
-  };
-}
-
-/** For each listener what the new configuration says of its address; nothing for one that it leaves out. */
-function defaultsIn(started: Config, next: Config): (ListenerDefaults | null)[] {
-  const left = [...next.listeners];
-  return started.listeners.map(({ label }) => {
-    const at = left.findIndex((each) => each.label === label);
-    const [found] = at < 0 ? [] : left.splice(at, 1);
-    return found === undefined ? null : defaultsOf(found);
-  });
-}
-
-function observe(plant: Plant, listeners: readonly Listener[], dropped: () => number): Metrics {
+function observe(plant: Plant, gauges: Gauges): Metrics {
   const { services } = plant;
   return createMetrics({
     sites: () => plant.sites(),
     version: versionOf(),
     gauges: {
-      exchangesOpen: () => listeners.reduce((sum, listener) => sum + listener.exchangeCount, 0),
+      ...gauges,
       tunnelsOpen: () => services.relays.size,
       upstreamConnectionsIdle: () => services.opener.idle.size,
-      logLinesDropped: dropped,
       exits: () => countExits(services.rules().runtime.pools, services.ledger, services.clock.nowMs()),
     },
   });
@@ -180,11 +180,12 @@ async function listenAll(
     proxy.push(got);
   }
   const admin = config.admin === null ? null : await parts.admin.listen(config.admin.host, config.admin.port);
+  if (config.adminSocket !== null) await parts.admin.listenSocket(config.adminSocket);
   if (admin !== null) {
     parts.own.ports.add(admin.port);
     parts.own.doors.push(admin);
   }
-  return { proxy, admin };
+  return config.adminSocket === null ? { proxy, admin } : { proxy, admin, adminSocket: config.adminSocket };
 }
 
 function versionOf(): string {

@@ -132,6 +132,11 @@ export class Clients {
     this.#failures = options.failures ?? new FailureLimit();
   }
 
+  /** All of them, as configured. */
+  all(): readonly Client[] {
+    return [...this.#known.values()].map(({ client }) => client);
+  }
+
   /** The client of this name. */
   byName(name: string): Client | undefined {
     return this.#known.get(name)?.client;

@@ -1,6 +1,13 @@
-/** The routes of the admin listener, as one table: what is not in it does not exist. */
-import type { FastifyReply, FastifyRequest } from 'fastify';
+/** The routes of the admin listener: what is not here does not exist. What each of them wants is in `scopes.ts`. */
 import type { Metrics } from '../telemetry/metrics.js';
+import { route, type ApiRoute } from './route.js';
+import { banRoutes } from './routes/bans.js';
+import { eventRoutes } from './routes/events.js';
+import { overviewRoutes } from './routes/overview.js';
+import { sessionRoutes } from './routes/sessions.js';
+import { upstreamRoutes } from './routes/upstreams.js';
+import type { AdminServices } from './services.js';
+import type { TokenBook } from './tokens.js';
 
 /** Whether the gateway takes requests, and with what state behind it. */
 export interface Readiness {
@@ -11,46 +18,61 @@ export interface Readiness {
   readonly detail?: Readonly<Record<string, string | number | boolean | null>>;
 }
 
+/** The API and who may use it. */
+export interface AdminApi {
+  readonly services: AdminServices;
+  readonly tokens: TokenBook;
+}
+
 /** What the routes show. */
 export interface AdminParts {
   readonly metrics: Pick<Metrics, 'render' | 'contentType'>;
   readonly readiness: () => Readiness;
   /** Names that requests may call this listener by, besides loopback names and its own addresses. */
   readonly hosts?: readonly string[];
-}
-
-/** One route. */
-export interface AdminRoute {
-  readonly method: 'GET';
-  readonly path: string;
-  readonly summary: string;
-  handle(request: FastifyRequest, reply: FastifyReply): unknown;
+  /** Who reads /metrics without a token; `loopback` when left out. */
+  readonly metricsFor?: 'loopback' | 'public' | 'token';
+  /** Without it there is no API. */
+  readonly api?: AdminApi;
 }
 
 /** The table for these parts. */
-export function adminRoutes(parts: AdminParts): readonly AdminRoute[] {
+export function adminRoutes(parts: AdminParts): readonly ApiRoute[] {
+  return [...plainRoutes(parts), ...(parts.api === undefined ? [] : apiRoutes(parts.api.services))];
+}
+
+function plainRoutes(parts: AdminParts): ApiRoute[] {
   return [
-    {
+    route({
       method: 'GET',
       path: '/metrics',
       summary: 'Metrics in the text form of Prometheus.',
-      handle: async (_request, reply) =>
-        reply.type(parts.metrics.contentType).send(await parts.metrics.render()),
-    },
-    {
+      handle: async ({ reply }) => reply.type(parts.metrics.contentType).send(await parts.metrics.render()),
+    }),
+    route({
       method: 'GET',
       path: '/healthz',
       summary: '200 as long as the process is alive.',
       handle: () => ({ status: 'alive' }),
-    },
-    {
+    }),
+    route({
       method: 'GET',
       path: '/readyz',
       summary: '200 while requests are served, 503 before and after.',
-      handle: (_request, reply) => {
+      handle: ({ reply }) => {
         const { phase, state, detail = {} } = parts.readiness();
         return reply.code(phase === 'serving' ? 200 : 503).send({ phase, state, ...detail });
       },
-    },
+    }),
+  ];
+}
+
+function apiRoutes(services: AdminServices): ApiRoute[] {
+  return [
+    ...overviewRoutes(services),
+    ...upstreamRoutes(services),
+    ...banRoutes(services),
+    ...sessionRoutes(services),
+    ...eventRoutes(services),
   ];
 }

@@ -1,162 +1,171 @@
 /**
- * The admin listener: metrics and health now, more with later versions. Apart from the data plane in everything:
- * its own server, its own timeouts, its own table of routes.
+ * The admin listener: metrics, health and the API. Apart from the data plane in everything: its own server, its own
+ * timeouts, its own table of routes.
  */
-import { STATUS_CODES, createServer } from 'node:http';
+import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import type { Duplex } from 'node:stream';
 import fastify from 'fastify';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { misdirection } from './host-check.js';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
+import type { Secret } from '../core/secret.js';
+import { scrub } from '../core/scrub.js';
+import { gate } from './gate.js';
+import { describeApi, openApiRoute } from './openapi.js';
+import { refuseMalformed, Problem, sendProblem } from './problem.js';
 import { adminRoutes } from './route-table.js';
 import type { AdminParts } from './route-table.js';
+import type { ApiRoute } from './route.js';
+import { listenOnSocket } from './socket-file.js';
 
 export type { AdminParts, Readiness } from './route-table.js';
 
 const headerTimeoutMs = 5000;
 const requestTimeoutMs = 10_000;
 const keepAliveMs = 15_000;
-const mostHeadBytes = 16 * 1024;
+/** Enough for a token of any length that somebody tries, which is answered 401 like any other wrong one (Z07). */
+const mostHeadBytes = 80 * 1024;
 const mostBodyBytes = 64 * 1024;
 const mostConnections = 256;
+const mostDetail = 500;
+
+/** A certificate with its key, both as PEM. */
+export interface AdminTls {
+  readonly cert: string;
+  readonly key: Secret;
+}
 
 /** The admin server as `app.ts` sees it. */
 export interface AdminServer {
   /** Listens; port 0 takes a free one. Rejects with the system's error, such as EADDRINUSE. */
   listen(host: string, port: number): Promise<{ readonly host: string; readonly port: number }>;
+  /** Listens on a socket in the file system, which only its owner may use. */
+  listenSocket(path: string): Promise<void>;
   /** Stops, and cuts what is open. */
   close(): Promise<void>;
+  /** Answers so far, by class of status. */
+  answers(): ReadonlyMap<string, number>;
 }
 
-const titles: Readonly<Record<number, string>> = {
-  400: 'The request is malformed.',
-  404: 'There is no such page.',
-  405: 'This page can not be asked for in that way.',
-  408: 'The request did not arrive in time.',
-  413: 'The request is too large.',
-  415: 'The request is of a type that is not understood.',
-  431: 'The head of the request is too large.',
-  421: 'The request was meant for somebody else.',
-  500: 'The admin server failed.',
-};
-
-const malformedStatus = new Map([
-  ['HPE_HEADER_OVERFLOW', 431],
-  ['ERR_HTTP_REQUEST_TIMEOUT', 408],
-]);
-
-function sendProblem(reply: FastifyReply, status: number, detail: string): FastifyReply {
-  const title = titles[status] ?? 'The request failed.';
-  const body = JSON.stringify({ type: 'about:blank', title, status, detail });
-  return reply.code(status).type('application/problem+json').send(body);
+/** What a server is made of beside its parts. */
+export interface ServerOptions {
+  readonly tls?: AdminTls | null;
+  /** The routes; those of the table when left out. */
+  readonly routes?: readonly ApiRoute[];
 }
 
-/** Answers what Node's parser refuses, in the same form as everything else. */
-function refuseMalformed(error: Error & { code?: string }, socket: Duplex): void {
-  if (!socket.writable || error.code === 'ECONNRESET') {
-    socket.destroy();
-    return;
-  }
-  const status = malformedStatus.get(error.code ?? '') ?? 400;
-  const title = titles[status] ?? 'The request is malformed.';
-  const body = JSON.stringify({
-    type: 'about:blank',
-    title,
-    status,
-    detail: 'The request could not be read.',
-  });
-  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nContent-Type: application/problem+json`;
-  socket.end(`${head}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`);
-}
-
-function hostFields(rawHeaders: readonly string[]): string[] {
-  return rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === 'host');
-}
-
-function guard(names: ReadonlySet<string>) {
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
-    reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff');
-    const { raw } = request;
-    const called = {
-      target: raw.url ?? '',
-      hosts: hostFields(raw.rawHeaders),
-      localAddress: raw.socket.localAddress ?? '',
-    };
-    const detail = misdirection(called, names);
-    return detail === null ? undefined : sendProblem(reply, 421, detail);
-  };
-}
-
-function boundedServer(handler: (request: IncomingMessage, response: ServerResponse) => void) {
-  const server = createServer(
-    {
+function boundedServer(tls: AdminTls | null) {
+  return (handler: (request: IncomingMessage, response: ServerResponse) => void) => {
+    const bounds = {
       headersTimeout: headerTimeoutMs,
       requestTimeout: requestTimeoutMs,
       keepAliveTimeout: keepAliveMs,
       connectionsCheckingInterval: 1000,
       maxHeaderSize: mostHeadBytes,
-    },
-    handler,
-  );
-  server.maxConnections = mostConnections;
-  return server;
+    };
+    const server =
+      tls === null
+        ? createServer(bounds, handler)
+        : createTlsServer(
+            {
+              ...bounds,
+              cert: tls.cert,
+              key: tls.key.reveal(),
+              minVersion: 'TLSv1.2',
+              handshakeTimeout: 5000,
+            },
+            handler,
+          );
+    server.maxConnections = mostConnections;
+    return server;
+  };
 }
 
-function buildServer(parts: AdminParts): FastifyInstance {
+/** What was wrong with what was sent: which field, and what was expected of it; never its value. */
+function detailOf(error: object): string | null {
+  if (error instanceof Problem) return error.detail;
+  if (!('validation' in error) || !Array.isArray(error.validation)) return null;
+  const context = 'validationContext' in error ? String(error.validationContext) : 'request';
+  const told = error.validation.map((each: { instancePath?: string; message?: string }) => {
+    const path = (each.instancePath ?? '').replaceAll('/', '.').replace(/^\./, '');
+    return `${path === '' ? context : path}: ${each.message ?? 'is wrong'}`;
+  });
+  return told.join('; ').slice(0, mostDetail);
+}
+
+function answerError(error: unknown, reply: FastifyReply): FastifyReply {
+  const isKnown = typeof error === 'object' && error !== null;
+  const status =
+    isKnown && 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : 500;
+  // What failed inside is not for whoever asks.
+  if (!isKnown || status < 400 || (status >= 500 && !(error instanceof Problem)))
+    return sendProblem(reply, 500, 'The request could not be served.');
+  return sendProblem(reply, status, scrub(detailOf(error) ?? 'The request could not be read.'));
+}
+
+async function buildServer(parts: AdminParts, options: ServerOptions): Promise<FastifyInstance> {
   const server = fastify({
     logger: false,
     bodyLimit: mostBodyBytes,
     forceCloseConnections: true,
     clientErrorHandler: refuseMalformed,
-    serverFactory: boundedServer,
+    serverFactory: boundedServer(options.tls ?? null),
+    routerOptions: { maxParamLength: 512 },
   });
-  const names = new Set((parts.hosts ?? []).map((host) => host.toLowerCase()));
-  server.addHook('onRequest', guard(names));
+  server.setValidatorCompiler(validatorCompiler);
+  server.setSerializerCompiler(serializerCompiler);
+  server.removeContentTypeParser('text/plain');
+  const hosts = new Set((parts.hosts ?? []).map((host) => host.toLowerCase()));
+  const tokens = parts.api?.tokens ?? null;
+  server.addHook('onRequest', gate({ hosts, tokens, metrics: parts.metricsFor ?? 'loopback' }));
+  const routes = options.routes ?? adminRoutes(parts);
+  const paths = new Set(routes.map(({ path }) => path));
   server.setNotFoundHandler((request, reply) => {
-    const isKnown = adminRoutes(parts).some((route) => route.path === request.url.split('?')[0]);
+    const isKnown = paths.has(request.url.split('?')[0] ?? '');
     return sendProblem(
       reply,
       isKnown ? 405 : 404,
-      isKnown ? 'Only GET is understood here.' : 'See docs/metrics.md.',
+      isKnown ? 'Not by this method.' : 'See docs/admin-api.md.',
     );
   });
-  server.setErrorHandler((error, _request, reply) => {
-    const status =
-      error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number'
-        ? error.statusCode
-        : 500;
-    // What failed inside is not for whoever asks; the log of the caller's side has its own view.
-    return sendProblem(
-      reply,
-      status >= 400 && status < 500 ? status : 500,
-      'The request could not be served.',
-    );
-  });
-  for (const route of adminRoutes(parts)) {
-    server.route({
-      method: route.method,
-      url: route.path,
-      handler: (request, reply) => route.handle(request, reply),
-    });
+  server.setErrorHandler((error, _request, reply) => answerError(error, reply));
+  await describeApi(server);
+  const declared = parts.api === undefined ? routes : [...routes, openApiRoute(server)];
+  for (const each of declared) {
+    const { method, path: url, schema } = each;
+    server.route({ method, url, schema, handler: (request, reply) => each.handle(request, reply) });
   }
   return server;
 }
 
 /** Makes the admin server; nothing listens before `listen`. */
-export function createAdminServer(parts: AdminParts): AdminServer {
+export function createAdminServer(parts: AdminParts, options: ServerOptions = {}): AdminServer {
   const names = [...(parts.hosts ?? [])];
+  const counts = new Map<string, number>();
   let server: FastifyInstance | null = null;
+  const build = async (hosts: readonly string[]): Promise<FastifyInstance> => {
+    server = await buildServer({ ...parts, hosts }, options);
+    server.addHook('onResponse', async (_request, reply) => {
+      const status = `${Math.floor(reply.statusCode / 100)}xx`;
+      counts.set(status, (counts.get(status) ?? 0) + 1);
+    });
+    return server;
+  };
   return {
     async listen(host, port) {
       const isAny = host === '0.0.0.0' || host === '::';
-      server = buildServer({ ...parts, hosts: isAny ? names : [...names, host] });
-      await server.listen({ host, port });
-      const address = server.server.address() as AddressInfo;
+      const built = await build(isAny ? names : [...names, host]);
+      await built.listen({ host, port });
+      const address = built.server.address() as AddressInfo;
       return { host: address.address, port: address.port };
+    },
+    async listenSocket(path) {
+      await listenOnSocket(await build(names), path);
     },
     async close() {
       await server?.close();
     },
+    answers: () => counts,
   };
 }

@@ -8,6 +8,7 @@ import type { Config } from '../config/config.js';
 import type { Loaded } from '../config/load.js';
 import { formatProblem } from '../config/problems.js';
 import type { ConfigReloaded, Emit } from '../core/events.js';
+import type { Rules } from '../gateway/services.js';
 import { buildRules, countUpstreams, type BuiltRules } from './rules.js';
 
 /** What came of a new configuration. */
@@ -33,21 +34,31 @@ export interface ReloadParts {
   /** Whether the gateway is on its way out, and takes no new rules. */
   readonly isStopping: () => boolean;
   /**
-   * Puts the new rules in force, all at once.
+   * Puts the new rules in force, all at once; returns them as they are in force.
    * @throws before anything is changed, when a part can't be made.
    */
-  readonly swap: (config: Config, built: BuiltRules) => void;
+  readonly swap: (config: Config, built: BuiltRules) => Rules;
 }
 
 /** What is opened once, at the start. */
 const fixed: readonly { readonly name: string; readonly of: (config: Config) => unknown }[] = [
   { name: 'listen.proxy', of: ({ listeners }) => listeners.map(({ at }) => at) },
-  { name: 'listen.admin', of: ({ admin }) => admin },
+  { name: 'listen.admin', of: ({ admin, adminSocket }) => ({ admin, adminSocket }) },
   { name: 'listen.admin_hosts', of: ({ adminHosts }) => adminHosts },
+  { name: 'admin', of: ({ adminApi }) => revealed(adminApi) },
   { name: 'state', of: ({ state }) => state },
   { name: 'data_dir', of: ({ dataDir }) => dataDir },
   { name: 'log.file', of: ({ log }) => log.file },
 ];
+
+/** With its secrets readable, which no comparison looks into; for comparing only. */
+function revealed({ tokens, metrics, tls }: Config['adminApi']): unknown {
+  return {
+    metrics,
+    tokens: tokens.map((each) => ({ ...each, token: each.token.reveal() })),
+    tls: tls === null ? null : { cert: tls.cert, key: tls.key.reveal() },
+  };
+}
 
 /** Names of the settings in which two configurations differ and that a running gateway can't change. */
 export function settingsThatNeedRestart(running: Config, next: Config): string[] {
@@ -87,11 +98,11 @@ export class Reloads {
   private async take(config: Config): Promise<Applied> {
     const built = await buildRules(config, this.parts.rulesParts);
     if (this.parts.isStopping()) return kept(['the gateway is stopping']);
-    this.parts.swap(config, built);
+    const rules = this.parts.swap(config, built);
     for (const problem of built.problems)
       this.parts.emit({ type: 'note', level: 'warn', what: 'bad_upstream', detail: { ...problem } });
     const needsRestart = settingsThatNeedRestart(this.parts.startedWith, config);
-    return { kind: 'applied', upstreams: countUpstreams(built.rules), needsRestart };
+    return { kind: 'applied', upstreams: countUpstreams(rules), needsRestart };
   }
 
   private tell(applied: Applied, cause: ReloadCause): void {

@@ -9,6 +9,7 @@ import type { Emit } from '../core/events.js';
 import type { Random } from '../core/random.js';
 import { TimerWheel } from '../core/timer-wheel.js';
 import { Ledger } from '../exits/ledger.js';
+import { Roster } from '../exits/roster.js';
 import { RequestIds } from '../gateway/request-ids.js';
 import { ReplayBudget } from '../gateway/replay-body.js';
 import type { GatewayServices, Rules } from '../gateway/services.js';
@@ -18,7 +19,8 @@ import { TransportBudget } from '../outcome/budget.js';
 import { isOwnDoor, type Door } from '../protocol/own-door.js';
 import { checkResolvedAddress, type OwnAddresses } from '../protocol/target.js';
 import { MemoryPins } from '../state/memory.js';
-import { buildRules, exitsThatStay, type BuiltRules } from './rules.js';
+import type { Pool } from '../upstreams/pool.js';
+import { buildRules, composed, exitsThatChanged, type BuiltRules } from './rules.js';
 
 /** What the parts are made of. */
 export interface Basics {
@@ -38,6 +40,10 @@ export interface Plant {
   sites(): ReadonlySet<string>;
   /** Puts rules in force, all at once, and lets go of what is gone: idle connections, tunnels of clients. */
   swap(built: BuiltRules): void;
+  /** What was added to pools and removed from them by hand. */
+  readonly roster: Roster;
+  /** Puts new snapshots of pools in force; all other rules stay. */
+  setPools(pools: ReadonlyMap<string, Pool>): void;
 }
 
 /** The look-up tells no TTL, so addresses of upstreams are asked for anew twice a minute; a name that failed soon. */
@@ -49,8 +55,9 @@ const targetNameTimes = { keepMs: 10_000, keepFailureMs: 2000 };
 export async function buildPlant(config: Config, basics: Basics): Promise<Plant> {
   const { clock, random, emit, own, lookUp } = basics;
   const rulesParts = { ledger: new Ledger(banRulesOf(config), random), failures: new FailureLimit() };
-  let inForce = await buildRules(config, rulesParts);
   const { ledger } = rulesParts;
+  const roster = new Roster();
+  let inForce = composed(await buildRules(config, rulesParts), roster, ledger);
   for (const problem of inForce.problems)
     emit({ type: 'note', level: 'warn', what: 'bad_upstream', detail: { ...problem } });
   const runtime = (): Rules['runtime'] => inForce.rules.runtime;
@@ -87,8 +94,13 @@ export async function buildPlant(config: Config, basics: Basics): Promise<Plant>
     sites: () => inForce.sites,
     swap: (built) => {
       const before = inForce.rules;
-      inForce = built;
-      follow(services, before, built.rules);
+      inForce = composed(built, roster, ledger);
+      follow(services, before, inForce.rules);
+    },
+    roster,
+    setPools: (pools) => {
+      const { rules } = inForce;
+      inForce = { ...inForce, rules: { ...rules, runtime: { ...rules.runtime, pools } } };
     },
   };
 }
@@ -98,13 +110,22 @@ function follow(services: GatewayServices, before: Rules, now: Rules): void {
   const { runtime, clients } = now;
   services.ledger.applyPools(runtime.pools.values(), services.clock.nowMs(), runtime.bans);
   services.transportBudget.configure(runtime.retry.transportRatio, runtime.retry.transportFloorPerS);
-  const staying = exitsThatStay(before, now);
-  services.opener.idle.keepOnly((key) => staying.has(key.slice(0, key.indexOf(' '))));
+  const changed = exitsThatChanged(before, now);
+  // The pools of the moment, and not of this swap: exits are added and removed in between, too.
+  services.opener.idle.keepOnly((key) => {
+    const exit = key.slice(0, key.indexOf(' '));
+    return !changed.has(exit) && hasExit(services.rules(), exit);
+  });
   for (const relay of [...services.relays]) {
     const { owner } = relay;
     if (before.clients.byName(owner) !== undefined && clients.byName(owner) === undefined)
       relay.cut('cut_by_policy');
   }
+}
+
+function hasExit({ runtime }: Rules, exit: string): boolean {
+  for (const { indexById } of runtime.pools.values()) if (indexById.has(exit)) return true;
+  return false;
 }
 
 /** The addresses and names of this machine, with room for the doors that will be open. */

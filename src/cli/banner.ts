@@ -20,14 +20,20 @@ function tryLine(started: Started, config: Config): string | null {
   return `try: curl -i -x http://${at}${login} http://example.com/`;
 }
 
+function socketOf({ adminSocket }: Started): string | null {
+  return adminSocket === undefined ? null : `unix:${adminSocket}`;
+}
+
 /** The lines. `upstreams`: how many there are over all pools. */
 export function banner(started: Started, config: Config, upstreams: number): string {
-  const admin =
-    started.admin === null ? 'off' : `http://${formatAddress(started.admin)}  /metrics /healthz /readyz`;
+  const scheme = config.adminApi.tls === null ? 'http' : 'https';
+  const place = started.admin === null ? socketOf(started) : `${scheme}://${formatAddress(started.admin)}`;
+  const admin = place === null ? 'off' : `${place}  /metrics /healthz /readyz /api/v1`;
   const lines = [
     `turnpike ${packageVersion()}`,
     ...started.proxy.map((at) => `  proxy  http://${formatAddress(at)}`),
     `  admin  ${admin}`,
+    started.adminTokenFile === undefined ? null : `  token  kept in ${started.adminTokenFile}`,
     `  exits  ${upstreams} in ${config.pools.map((pool) => pool.name).join(', ')}`,
     upstreams === 0 ? noUpstreams : tryLine(started, config),
   ];

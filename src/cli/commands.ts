@@ -1,15 +1,21 @@
 /** Every command, as one table: it runs them, prints their help and is what the documentation is checked against. */
 import { checkConfig } from './check-config.js';
+import { importCommand } from './exits/import.js';
+import { testCommand } from './exits/test.js';
 import { configFlags } from './flags.js';
 import type { Flag, FlagValues } from './flags.js';
 import { generate } from './generate.js';
 import type { Output } from './output.js';
+import { remoteCommands } from './remote.js';
 import { serve } from './serve.js';
 
 /** One command. */
 export interface CommandRow {
+  /** One word, or two for a command of a group. */
   readonly name: string;
   readonly summary: string;
+  /** The one thing it is about; its value is among those of the flags, under this name. */
+  readonly argument?: { readonly name: string };
   readonly flags: readonly Flag[];
   /** Hidden ones are for developers of Turnpike. */
   readonly isHidden?: boolean;
@@ -40,6 +46,9 @@ export const commands: readonly CommandRow[] = [
       return runDemo({ stay: values['stay'] === true });
     },
   },
+  ...remoteCommands,
+  importCommand,
+  testCommand,
   {
     name: 'generate',
     summary: 'Write config/turnpike.example.yaml and config/turnpike.schema.json from the schema.',

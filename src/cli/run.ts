@@ -17,11 +17,27 @@ function addFlag(command: Command, flag: Flag): void {
   else command.option(flag.spelling, flag.help);
 }
 
+/** The group of a command of two words, made with its first member. */
+function groupOf(program: Command, name: string): Command {
+  const known = program.commands.find((each) => each.name() === name);
+  return known ?? program.command(name).description(`Commands about ${name}.`);
+}
+
 function addCommand(program: Command, row: CommandRow, done: (code: number) => void, output: Output): void {
-  const command = program.command(row.name, { hidden: row.isHidden === true }).description(row.summary);
+  const [first = '', second] = row.name.split(' ');
+  const parent = second === undefined ? program : groupOf(program, first);
+  const command = parent.command(second ?? first, { hidden: row.isHidden === true }).description(row.summary);
   for (const flag of row.flags) addFlag(command, flag);
   command.allowExcessArguments(false);
-  command.action(async (values: FlagValues) => done(await row.run(values, output)));
+  const { argument } = row;
+  if (argument === undefined) {
+    command.action(async (values: FlagValues) => done(await row.run(values, output)));
+    return;
+  }
+  command.argument(`<${argument.name}>`);
+  command.action(async (given: string, values: FlagValues) =>
+    done(await row.run({ ...values, [argument.name]: given }, output)),
+  );
 }
 
 /** The program as commander knows it; `done` hears the exit code of the command that ran. */

@@ -28,8 +28,9 @@ function aboutPools(config: Config): Finding[] {
 }
 
 function aboutAdmin(config: Config): Finding[] {
-  if (config.admin === null || isLoopback(config.admin.host)) return [];
-  const message = 'anyone who reaches this address reads the metrics: keep it behind a firewall';
+  if (config.admin === null || isLoopback(config.admin.host) || config.adminApi.tls !== null) return [];
+  const message =
+    'tokens and answers travel in clear to this address: set admin.tls, or keep it on a network you trust';
   return [{ path: ['listen', 'admin'], message }];
 }
 

@@ -3,7 +3,14 @@ import { dirname } from 'node:path';
 import type { ControlDefaults } from '../request/controls.js';
 import type { ExitFilter } from '../request/context.js';
 import type { UpstreamOptions } from '../upstreams/upstream.js';
-import type { ClientConfig, Config, ListenerConfig, PoolConfig, UpstreamSource } from './config.js';
+import type {
+  AdminConfig,
+  ClientConfig,
+  Config,
+  ListenerConfig,
+  PoolConfig,
+  UpstreamSource,
+} from './config.js';
 import type { Resources } from './resources.js';
 import type { Settings } from './schema.js';
 import type { Secret } from '../core/secret.js';
@@ -78,6 +85,19 @@ function clientOf(client: Settings['clients'][number], resources: Resources): Cl
   };
 }
 
+function adminOf(admin: Settings['admin'], resources: Resources): AdminConfig {
+  const { cert, key } = admin.tls;
+  const certificate = cert === undefined ? null : resources.certificate(cert);
+  return {
+    tokens: admin.tokens.map((each) => ({ ...each, token: secretOf(each.token, resources) })),
+    metrics: admin.metrics,
+    tls:
+      certificate !== null && 'pem' in certificate && key !== undefined
+        ? { cert: certificate.pem, key: secretOf(`file:${key}`, resources) }
+        : null,
+  };
+}
+
 type UpstreamEntry = Settings['pools'][string]['upstreams'][number];
 
 function optionsOf(entry: UpstreamEntry, resources: Resources): UpstreamOptions {
@@ -127,10 +147,13 @@ export function folderOf(file: string | null): string {
 /** Builds the configuration. */
 export function buildConfig(settings: Settings, resources: Resources, file: string | null): Config {
   const { log } = settings;
+  const door = settings.listen.admin;
   return frozen({
     file,
     listeners: settings.listen.proxy.map((entry) => listenerOf(entry, resources)),
-    admin: settings.listen.admin,
+    admin: door !== null && 'host' in door ? door : null,
+    adminSocket: door !== null && 'socket' in door ? resources.path(door.socket) : null,
+    adminApi: adminOf(settings.admin, resources),
     adminHosts: settings.listen.admin_hosts,
     allowedTargets: settings.targets.allow,
     clients: settings.clients.map((client) => clientOf(client, resources)),
@@ -140,6 +163,7 @@ export function buildConfig(settings: Settings, resources: Resources, file: stri
     timeouts: settings.timeouts,
     limits: settings.limits,
     bans: settings.bans,
+    tunnels: settings.tunnels,
     retry: settings.retry,
     log: {
       level: log.level,

@@ -75,12 +75,32 @@ export interface LogConfig {
   readonly redact: Settings['log']['redact'];
 }
 
+/** A token for the admin API. */
+export interface AdminTokenConfig {
+  readonly name: string;
+  readonly token: Secret;
+  readonly scopes: Settings['admin']['tokens'][number]['scopes'];
+}
+
+/** How the admin listener judges who asks. */
+export interface AdminConfig {
+  /** Empty: one is made on the first start. */
+  readonly tokens: readonly AdminTokenConfig[];
+  /** From where /metrics is read without a token. */
+  readonly metrics: Settings['admin']['metrics'];
+  readonly tls: { readonly cert: string; readonly key: Secret } | null;
+}
+
 /** Everything. `runtime-values.ts` makes of it what the runtime wants. */
 export interface Config {
   /** The file it came from, or null. */
   readonly file: string | null;
   readonly listeners: readonly ListenerConfig[];
+  /** Null: nowhere, or on `adminSocket`. */
   readonly admin: Address | null;
+  /** Path of the socket that the admin API listens on, or null. */
+  readonly adminSocket: string | null;
+  readonly adminApi: AdminConfig;
   /** Names by which the admin listener may be called, besides loopback names and its own addresses. */
   readonly adminHosts: readonly string[];
   /** Exceptions to the refusal of special addresses, as written. */
@@ -92,6 +112,7 @@ export interface Config {
   readonly timeouts: Settings['timeouts'];
   readonly limits: Settings['limits'];
   readonly bans: Settings['bans'];
+  readonly tunnels: Settings['tunnels'];
   readonly retry: Settings['retry'];
   readonly log: LogConfig;
   readonly state: Settings['state'];

@@ -67,6 +67,7 @@ function checkReferences(tree: Tree, listeners: readonly Listener[]): Finding[] 
   );
   const routes = { what: 'route', known: routeNames };
   const clientNames = listOf(tree['clients']).map((client) => textOf(mapOf(client)['name']));
+  const tokenNames = listOf(mapOf(tree['admin'])['tokens']).map((token) => textOf(mapOf(token)['name']));
   const clients = { what: 'client', known: clientNames.filter((name) => name !== null) };
   return [
     ...listOf(tree['routes']).flatMap((route, index) => [
@@ -83,6 +84,7 @@ function checkReferences(tree: Tree, listeners: readonly Listener[]): Finding[] 
     ),
     ...repeated(clientNames, (index) => ['clients', index, 'name'], 'client'),
     ...repeated(routeNames, (index) => ['routes', index, 'name'], 'route'),
+    ...repeated(tokenNames, (index) => ['admin', 'tokens', index, 'name'], 'token'),
   ];
 }
 

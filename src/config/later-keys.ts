@@ -17,7 +17,6 @@ const laterKeys = new Map<string, readonly string[]>(
       'probe',
       'rules',
       'cluster',
-      'admin',
     ],
     'listen.proxy': ['cert', 'key', 'socks', 'dialect', 'policy', 'intercept'],
     listen: ['tls', 'cert', 'key'],

@@ -4,13 +4,14 @@
  */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { Secret } from '../core/secret.js';
 import { advise } from './advice.js';
 import { buildConfig, folderOf } from './build.js';
 import type { Config } from './config.js';
 import { crossCheck } from './cross-checks.js';
 import { readDocument } from './document.js';
 import type { ReadDocument } from './document.js';
-import { override } from './overrides.js';
+import { adminTokenVariable, override } from './overrides.js';
 import type { CliOverrides } from './overrides.js';
 import { parseSettings } from './parse.js';
 import { formatPath } from './problems.js';
@@ -67,6 +68,22 @@ function locator(
 function sorted(problems: readonly Problem[]): Problem[] {
   const once = new Map(problems.map((problem) => [`${problem.path}\n${problem.message}`, problem]));
   return [...once.values()].sort((a, b) => (a.line ?? Infinity) - (b.line ?? Infinity));
+}
+
+/** What the environment says about the admin API of a gateway that runs, for the commands that talk to it. */
+export function adminSurroundings(env: LoadInput['env'] = process.env): {
+  readonly url: string | null;
+  readonly token: Secret | null;
+  readonly dataDir: string;
+} {
+  const given = (name: string): string | null =>
+    env[name] === undefined || env[name] === '' ? null : env[name];
+  const token = given(adminTokenVariable);
+  return {
+    url: given('TURNPIKE_ADMIN_URL'),
+    token: token === null ? null : new Secret(token),
+    dataDir: given('TURNPIKE_DATA_DIR') ?? './data',
+  };
 }
 
 /**

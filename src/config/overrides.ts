@@ -37,6 +37,9 @@ export const environmentOverrides: readonly {
   { variable: 'TURNPIKE_DATA_DIR', path: ['data_dir'], help: 'folder for what outlives the process' },
 ];
 
+/** Adds a token for the admin API, named `environment`, that may do everything. */
+export const adminTokenVariable = 'TURNPIKE_ADMIN_TOKEN';
+
 /** A tree with its overrides, and from where each came. */
 export interface Overridden {
   readonly tree: Tree;
@@ -99,6 +102,10 @@ export function override(
   for (const { variable, path } of environmentOverrides) {
     const value = env[variable];
     if (value !== undefined && value !== '') layers.set(path, value, variable);
+  }
+  if ((env[adminTokenVariable] ?? '') !== '') {
+    const token = { name: 'environment', token: `env:${adminTokenVariable}`, scopes: ['admin'] };
+    layers.append(['admin', 'tokens'], [token], adminTokenVariable);
   }
   layers.set(['listen', 'proxy'], overrides.listen, '--listen');
   layers.set(['listen', 'admin'], overrides.admin, '--admin');

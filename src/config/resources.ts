@@ -157,6 +157,32 @@ function checkKeyPair(files: Readonly<Record<string, unknown>>, path: Path, chec
   if ('trouble' in pair) check.found.problems.push({ path: [...path, pair.at], message: pair.trouble });
 }
 
+/** Shorter ones can be guessed. */
+const leastTokenLength = 16;
+
+function checkAdmin(admin: Readonly<Record<string, unknown>>, check: Check): void {
+  const { resources, found } = check;
+  listOf(admin['tokens']).forEach((entry, index) => {
+    const reference = textOf(mapOf(entry)['token']);
+    const path = ['admin', 'tokens', index, 'token'];
+    if (reference === null || reference === '') return;
+    checkPassword(reference, path, check);
+    const resolved = resources.secret(reference);
+    if (resolved.kind === 'secret' && resolved.secret.reveal().length < leastTokenLength) {
+      found.problems.push({ path, message: `needs at least ${leastTokenLength} characters` });
+    }
+  });
+  const tls = mapOf(admin['tls']);
+  const cert = textOf(tls['cert']);
+  const certificate = cert === null ? null : resources.certificate(cert);
+  if (certificate !== null && 'trouble' in certificate)
+    found.problems.push({ path: ['admin', 'tls', 'cert'], message: certificate.trouble });
+  const key = textOf(tls['key']);
+  const resolved = key === null ? null : resources.secret(`file:${key}`);
+  if (resolved?.kind === 'problem')
+    found.problems.push({ path: ['admin', 'tls', 'key'], message: resolved.message });
+}
+
 /** Looks up everything that a tree points to. */
 export function checkResources(tree: Tree, resources: Resources): Findings {
   const check: Check = { resources, found: { problems: [], warnings: [] } };
@@ -174,5 +200,6 @@ export function checkResources(tree: Tree, resources: Resources): Findings {
       checkUpstream(mapOf(entry), ['pools', name, 'upstreams', index], check);
     });
   }
+  checkAdmin(mapOf(tree['admin']), check);
   return check.found;
 }

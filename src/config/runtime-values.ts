@@ -107,6 +107,7 @@ export function runtimeValuesOf(config: Config): Omit<Runtime, 'pools'> {
     timeouts: timeoutsOf(config),
     limits: limitsOf(config),
     bans: banRulesOf(config),
+    tunnels: { onBan: config.tunnels.on_ban, banIdleMs: config.tunnels.ban_idle },
     retry: retryRulesOf(config),
     sessionHeader: config.sessions.header,
     sessionTtlMs: config.sessions.ttl,

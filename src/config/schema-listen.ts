@@ -64,8 +64,13 @@ const proxyListener = z.strictObject(
   { error: "expected an address such as '127.0.0.1:8080', or { at: ADDRESS, … }" },
 );
 
-const adminDoor = z.union([z.literal('off').transform(() => null), address()], {
-  error: "expected an address and port such as '127.0.0.1:8081', or 'off'",
+const adminSocket = z
+  .string()
+  .regex(/^unix:[^\u0000-\u001f\u007f]{1,100}$/)
+  .transform((given) => ({ socket: given.slice('unix:'.length) }));
+
+const adminDoor = z.union([z.literal('off').transform(() => null), adminSocket, address()], {
+  error: "expected an address and port such as '127.0.0.1:8081', 'unix:/path', or 'off'",
 });
 
 const atOnly = proxyAddress.transform((at): z.output<typeof proxyListener> => ({ at }));
@@ -83,7 +88,7 @@ export const listenSchema = withHelp(
           'each presetting what its requests leave out. An address other than loopback needs clients.',
       }).prefault('127.0.0.1:8080'),
       admin: withHelp(adminDoor, {
-        help: "Where /metrics, /healthz and /readyz are; 'off' for nowhere. It asks for no login yet: keep it on loopback or behind a firewall.",
+        help: "Where the admin API, /metrics, /healthz and /readyz are: an address, 'unix:/path' for a socket in the file system, 'off' for nowhere. See admin.",
       }).prefault('127.0.0.1:8081'),
       admin_hosts: withHelp(oneOrMany(hostMatch()), {
         help: 'Names by which the admin listener may be called, besides loopback names and its own addresses.',

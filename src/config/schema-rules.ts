@@ -99,6 +99,21 @@ export const bansSchema = withHelp(
   { help: 'How long exits are set aside.' },
 );
 
+/** `tunnels` */
+export const tunnelsSchema = withHelp(
+  z
+    .strictObject({
+      on_ban: withHelp(oneOf(['keep', 'close_idle', 'close']), {
+        help:
+          'What becomes of open tunnels when their exit is banned for their site or altogether: keep lets them go on, ' +
+          'close_idle ends them once they are silent for ban_idle, close ends them at once.',
+      }).prefault('keep'),
+      ban_idle: wait('5s', 'Silence that ends a tunnel of a banned exit (close_idle).'),
+    })
+    .prefault({}),
+  { help: 'Tunnels and their exits. Tunnels of an exit or a client that is removed end within 3 s.' },
+);
+
 /** `retry` */
 export const retrySchema = withHelp(
   z

@@ -3,6 +3,7 @@
  * the JSON Schema for editors all come from it.
  */
 import { z } from 'zod';
+import { adminSchema } from './schema-admin.js';
 import { clientsSchema, listenSchema, targetsSchema } from './schema-listen.js';
 import { poolsSchema } from './schema-pools.js';
 import { routesSchema, sessionsSchema } from './schema-routes.js';
@@ -14,6 +15,7 @@ import {
   retrySchema,
   stateSchema,
   timeoutsSchema,
+  tunnelsSchema,
 } from './schema-rules.js';
 
 /** The whole file. */
@@ -21,6 +23,7 @@ export const configSchema = z
   .strictObject(
     {
       listen: listenSchema,
+      admin: adminSchema,
       targets: targetsSchema,
       clients: clientsSchema,
       pools: poolsSchema,
@@ -29,6 +32,7 @@ export const configSchema = z
       timeouts: timeoutsSchema,
       limits: limitsSchema,
       bans: bansSchema,
+      tunnels: tunnelsSchema,
       retry: retrySchema,
       log: logSchema,
       state: stateSchema,

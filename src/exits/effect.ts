@@ -1,5 +1,7 @@
 /** What comes of telling the ledger something, as values: whoever tells emits the events. */
+import type { BanState } from '../facts/ban.js';
 import type { Upstream } from '../upstreams/upstream.js';
+import type { Order } from './orders.js';
 
 /** What came of recording something. */
 export type Effect =
@@ -24,11 +26,15 @@ export interface BanAsk {
   readonly forMs?: number;
   /** A person, or the site itself by Retry-After, says so: the share of the pool is not asked. */
   readonly isOrder?: boolean;
+  /** A person says exactly how long: the cap is not asked, and a ban that is on takes the new time. */
+  readonly isExact?: boolean;
 }
 
 /** One exit as the ledger sees it. */
 export interface ExitSnapshot {
   readonly upstream: Upstream;
+  /** What an operator ordered about it. */
+  readonly order: Order | null;
   readonly inFlight: number;
   /** Smoothed time to the first byte; null before the first answer. */
   readonly firstByteMs: number | null;
@@ -39,4 +45,13 @@ export interface ExitSnapshot {
   readonly failures: number;
   /** Sites for which it is set aside. */
   readonly bannedSites: readonly string[];
+}
+
+/** A ban that is on, of an exit at a site or (null) altogether. */
+export interface HeldBan {
+  /** The ledger's number of the exit. */
+  readonly slot: number;
+  readonly upstream: Upstream;
+  readonly site: string | null;
+  readonly ban: BanState;
 }

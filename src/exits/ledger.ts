@@ -24,11 +24,14 @@ import { listKeys } from '../upstreams/pool.js';
 import type { LedgerView, Pool } from '../upstreams/pool.js';
 import { Cursors } from '../upstreams/strategies.js';
 import type { Upstream } from '../upstreams/upstream.js';
-import type { BanAsk, Effect, ExitSnapshot } from './effect.js';
+import type { BanAsk, Effect, ExitSnapshot, HeldBan } from './effect.js';
 import { EjectionQuota } from './ejection-quota.js';
+import { Orders } from './orders.js';
 import { SiteBans, noRecord } from './site-bans.js';
 import type { SiteRecord } from './site-bans.js';
 import { Slots } from './slots.js';
+import { bansIn, snapshotAll, snapshotOf } from './snapshots.js';
+import type { LedgerParts } from './snapshots.js';
 import { isTooMany, sound, withFault } from './transport-health.js';
 import type { Health } from './transport-health.js';
 
@@ -38,6 +41,7 @@ const MAX_SITE_RECORDS = 200_000;
 /** The ledger of one process. */
 export class Ledger implements LedgerView {
   readonly cursors = new Cursors();
+  readonly orders = new Orders();
   readonly #slots = new Slots();
   readonly #health = new Map<number, Health>();
   readonly #sites: SiteBans;
@@ -78,7 +82,7 @@ export class Ledger implements LedgerView {
     }
     this.#slots.forgetUnused(
       (slot) => this.#quota.isMember(slot),
-      (slot) => this.#health.has(slot) || this.#sites.has(slot),
+      (slot) => this.#health.has(slot) || this.#sites.has(slot) || !this.orders.isOpenToNew(slot),
     );
     this.#slots.marks.fill(0);
     for (const slot of this.#health.keys()) this.#mark(slot);
@@ -88,6 +92,10 @@ export class Ledger implements LedgerView {
 
   inFlight(slot: number): number {
     return this.#slots.inFlight[slot] ?? 0;
+  }
+
+  isOpenToNew(slot: number): boolean {
+    return this.orders.isOpenToNew(slot);
   }
 
   isUsable(slot: number, site: string, nowMs: number): boolean {
@@ -201,9 +209,9 @@ export class Ledger implements LedgerView {
     const { reason } = ask;
     const state = this.#banOf(slot, site);
     const times = site === null ? transportTimes(this.#rules) : siteTimes(this.#rules);
-    const longestMs = times.capMs * (1 + times.jitter);
+    const longestMs = ask.isExact === true ? Infinity : times.capMs * (1 + times.jitter);
     const phase = phaseOf(state, nowMs);
-    if (phase === 'out') {
+    if (phase === 'out' && ask.isExact !== true) {
       const untilMs = nowMs + Math.min(ask.forMs ?? 0, longestMs);
       if (untilMs > state.untilMs) this.#setBan(slot, site, { ban: { ...state, untilMs }, nowMs });
       return NONE;
@@ -227,27 +235,21 @@ export class Ledger implements LedgerView {
 
   /** Every exit, for admin. */
   snapshot(): ExitSnapshot[] {
-    const exits: ExitSnapshot[] = [];
-    this.#slots.upstreams.forEach((upstream, slot) => {
-      if (upstream !== null) exits.push(this.#snapshotOf(upstream, slot));
-    });
-    return exits;
+    return snapshotAll(this.#parts);
   }
 
-  #snapshotOf(upstream: Upstream, slot: number): ExitSnapshot {
-    const ban = this.#banOf(slot, null);
-    const banned = [...this.#sites.of(slot)].filter(([, record]) => isAside(record.ban));
-    const firstByteMs = this.#slots.firstByteMs[slot] ?? 0;
-    return {
-      upstream,
-      inFlight: this.inFlight(slot),
-      firstByteMs: firstByteMs === 0 ? null : firstByteMs,
-      downUntilMs: isAside(ban) ? ban.untilMs : null,
-      strikes: ban.strikes,
-      successes: this.#slots.successes[slot] ?? 0,
-      failures: this.#slots.failures[slot] ?? 0,
-      bannedSites: banned.map(([site]) => site),
-    };
+  /** One exit; null where the slot is free. */
+  snapshotOf(slot: number): ExitSnapshot | null {
+    return snapshotOf(this.#parts, slot);
+  }
+
+  /** Every ban that is on. */
+  bans(): HeldBan[] {
+    return bansIn(this.#parts);
+  }
+
+  get #parts(): LedgerParts {
+    return { slots: this.#slots, health: this.#health, sites: this.#sites, orders: this.orders };
   }
 
   #banOf(slot: number, site: string | null): BanState {

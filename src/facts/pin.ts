@@ -8,3 +8,13 @@
 export function pinKey(client: string, session: string): string {
   return `${client.length}:${client}:${session}`;
 }
+
+/** Client and session of a key that {@link pinKey} made; null for any other text. */
+export function parsePinKey(key: string): { readonly client: string; readonly session: string } | null {
+  const match = /^(\d{1,4}):/.exec(key);
+  if (match === null) return null;
+  const start = match[0].length;
+  const end = start + Number(match[1]);
+  if (key.charAt(end) !== ':' || end >= key.length) return null;
+  return { client: key.slice(start, end), session: key.slice(end + 1) };
+}

@@ -152,6 +152,7 @@ class ForwardCarrier implements Carrier {
       fields.append('Upgrade', head.fields.get('upgrade') ?? '');
       return joinWires(this.services, ask, {
         exchange,
+        exit: trace.upstream?.id ?? '',
         head: { ...head, fields },
         upgraded: answer.upgraded,
       });

@@ -10,6 +10,8 @@ import type { Ask } from './understand.js';
 /** A client and an upstream about to be joined. */
 export interface Joint {
   readonly exchange: ClientExchange;
+  /** Id of the exit. */
+  readonly exit: string;
   /** The head that tells the client so. */
   readonly head: { readonly status: number; readonly reason: string; readonly fields: Fields };
   readonly upgraded: { readonly wire: Wire; readonly rest: Buffer };
@@ -27,6 +29,7 @@ export function joinWires(services: GatewayServices, ask: Ask, joint: Joint): Pr
     const relay = new Relay(wire, upgraded.wire, {
       owner: ask.client.name,
       meter: exchange.meter,
+      ...{ exit: joint.exit, site: ask.context.target.site },
       wheel: services.wheel,
       limits: {
         idleMs: timeouts.tunnelIdleMs,

@@ -1,5 +1,6 @@
 /** Finds the exit for the next try: the session's own, or by strategy; waits a bounded time for one to come free. */
 import type { Failure } from '../core/errors.js';
+import type { SessionPinned } from '../core/events.js';
 import type { Abandonment } from '../open/dial.js';
 import { choose, type Choice } from '../upstreams/choose.js';
 import type { Pool } from '../upstreams/pool.js';
@@ -90,11 +91,19 @@ async function pickNow(services: GatewayServices, job: Job, course: PickCourse):
   if (isKept) return found;
   if (pinned !== null && pin.ask.mode === 'hard') return sessionLost();
   if (found.kind === 'none') return found;
-  const why = course.avoid.has(pinned ?? '') ? 'exit_failed' : 'exit_banned';
+  const why = reasonOfMove(job, course, pinned ?? '');
   const holds = await pin.settle(found.upstream.id, why);
   job.trace.generation = pin.pin?.generation ?? null;
   if (holds === found.upstream.id) return found;
   return chooseFrom(services, job, course, holds);
+}
+
+function reasonOfMove(job: Job, course: PickCourse, pinned: string): SessionPinned['reason'] {
+  if (course.avoid.has(pinned)) return 'exit_failed';
+  const { pools } = job.ask.rules.runtime;
+  return job.ask.route.pools.some((name) => pools.get(name)?.indexById.has(pinned) === true)
+    ? 'exit_banned'
+    : 'exit_gone';
 }
 
 /** The first pool of the route that has an exit; for a session, the pool of its exit before all others. */

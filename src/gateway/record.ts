@@ -3,6 +3,7 @@ import type { Effect } from '../exits/effect.js';
 import type { Verdict } from '../outcome/classify.js';
 import { judgeSuspects, type RetryDecision } from '../outcome/retry.js';
 import type { Job } from './attempt.js';
+import { cutOnBan } from './cut-tunnels.js';
 import type { Exit } from './pick-exit.js';
 import type { GatewayServices } from './services.js';
 
@@ -80,7 +81,7 @@ export function settleSuspects(
   }
 }
 
-/** Tells of an exit that was set aside; true when it was. */
+/** Tells of an exit that was set aside, and deals with its tunnels; true when it was. */
 export function tellOfBan(services: GatewayServices, exit: Exit, effect: Effect): boolean {
   if (effect.kind !== 'banned') return false;
   services.emit({
@@ -92,5 +93,7 @@ export function tellOfBan(services: GatewayServices, exit: Exit, effect: Effect)
     strikes: effect.strikes,
     forMs: effect.forMs,
   });
+  const ban = { exit: exit.upstream.id, site: effect.site };
+  cutOnBan(services.relays, services.rules().runtime.tunnels, ban);
   return true;
 }

@@ -6,6 +6,9 @@ import type { ByteMeter } from '../access/rate-limit.js';
 import type { Deadline, TimerWheel } from '../core/timer-wheel.js';
 import { NOBODY, type Wire, type WireReader } from '../open/wire.js';
 
+/** How long a client may take for what is unsent when its relay is cut. */
+const CUT_GRACE_MS = 2000;
+
 /** Limits of a relay, in milliseconds. */
 export interface RelayLimits {
   readonly idleMs: number;
@@ -21,7 +24,7 @@ export type RelayEnd =
   | 'upstream_cut'
   | 'timeout'
   | 'cut_by_drain'
-  /** The client is no longer one of ours, or has used up what it may. */
+  /** Its exit was banned or removed, its client removed, or the client has used up what it may. */
   | 'cut_by_policy';
 
 /** A relay under way, or over. */
@@ -32,6 +35,8 @@ export class Relay {
   private readonly idle: Deadline;
   private readonly lifetime: Deadline;
   private end: RelayEnd | null = null;
+  private idleEnd: RelayEnd = 'timeout';
+  private longestIdleMs: number;
   private openSides = 2;
 
   /** @param onEnd called once, when both wires are closed. */
@@ -43,19 +48,32 @@ export class Relay {
       readonly owner: string;
       /** Counts its bytes against the client, where that has a limit of them. */
       readonly meter: ByteMeter | null;
+      /** Id of the exit that it goes by, and the site that it leads to. */
+      readonly exit: string;
+      readonly site: string;
       readonly wheel: TimerWheel;
       readonly limits: RelayLimits;
       readonly onFirstAnswer: () => void;
       readonly onEnd: (end: RelayEnd) => void;
     },
   ) {
-    this.idle = parts.wheel.arm(parts.limits.idleMs, () => this.cut('timeout'));
+    this.longestIdleMs = parts.limits.idleMs;
+    this.idle = parts.wheel.arm(parts.limits.idleMs, () => this.onIdle());
     this.lifetime = parts.wheel.arm(parts.limits.lifetimeMs, () => this.cut('timeout'));
   }
 
   /** Name of the client that it belongs to. */
   get owner(): string {
     return this.parts.owner;
+  }
+
+  /** Id of the exit that it goes by. */
+  get exit(): string {
+    return this.parts.exit;
+  }
+
+  get site(): string {
+    return this.parts.site;
   }
 
   /** Sends what each side said before the relay stood, then lets both flow. */
@@ -68,11 +86,19 @@ export class Relay {
     back.flow();
   }
 
-  /** Ends both sides at once. */
+  /** Ends both sides at once; a client that does not take what is unsent is reset two seconds later. */
   cut(end: RelayEnd): void {
     this.end ??= end;
+    this.idle.restart(CUT_GRACE_MS);
     this.client.endAndClose();
     this.upstream.destroy();
+  }
+
+  /** Ends both sides as soon as neither has said anything for `idleMs`. */
+  cutWhenIdle(end: RelayEnd, idleMs: number): void {
+    this.idleEnd = end;
+    this.longestIdleMs = Math.min(idleMs, this.longestIdleMs);
+    this.idle.restart(this.idleMs);
   }
 
   /** Ends both sides by reset: they were given their time. */
@@ -83,8 +109,13 @@ export class Relay {
 
   /** How long neither side may say anything: less when one of them has ended. */
   private get idleMs(): number {
-    const { limits } = this.parts;
-    return this.client.hasEnded || this.upstream.hasEnded ? limits.halfCloseMs : limits.idleMs;
+    const isHalf = this.client.hasEnded || this.upstream.hasEnded;
+    return isHalf ? Math.min(this.parts.limits.halfCloseMs, this.longestIdleMs) : this.longestIdleMs;
+  }
+
+  private onIdle(): void {
+    if (this.end === null) this.cut(this.idleEnd);
+    else this.destroy();
   }
 
   /** @internal Bytes go by; false when the client may have no more, and both sides were cut. */

@@ -91,6 +91,7 @@ class TunnelCarrier implements Carrier {
     trace.answered(200, standsMs);
     const delivery = await joinWires(services, ask, {
       exchange,
+      exit: exit.upstream.id,
       head: { status: 200, reason: 'Connection established', fields },
       upgraded: outcome,
       onFirstAnswer: () => services.ledger.recordSuccess(exit.slot, site, services.clock.nowMs()),

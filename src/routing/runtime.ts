@@ -54,6 +54,12 @@ export interface BanRules {
   readonly suspectWindowMs: number;
 }
 
+/** What becomes of tunnels whose exit is banned: kept, ended when silent for `banIdleMs`, or ended at once. */
+export interface TunnelRules {
+  readonly onBan: 'keep' | 'close_idle' | 'close';
+  readonly banIdleMs: number;
+}
+
 /** What the gateway works by. */
 export interface Runtime {
   readonly routes: readonly Route[];
@@ -61,6 +67,7 @@ export interface Runtime {
   readonly timeouts: Timeouts;
   readonly limits: Limits;
   readonly bans: BanRules;
+  readonly tunnels: TunnelRules;
   readonly retry: { readonly transportRatio: number; readonly transportFloorPerS: number };
   /** Name of the session header, in lower case. */
   readonly sessionHeader: string;

@@ -1,6 +1,8 @@
 /** The shared facts of a gateway that shares with nobody: pins in a map of this process. */
 import type { Clock } from '../core/clock.js';
-import type { Answer, Pin, Pins } from './ports.js';
+import { parsePinKey } from '../facts/pin.js';
+import type { Answer, HeldPin, Pin, PinQuery, Pins } from './ports.js';
+import { Smallest } from './smallest.js';
 
 interface Entry {
   pin: Pin;
@@ -12,6 +14,8 @@ interface Entry {
 const DEFAULT_MAX_ENTRIES = 1_000_000;
 /** Entries looked at for each write, so that those that ran out go even if nobody asks for them. */
 const SWEEP_STEPS = 2;
+/** Entries looked at in one go when all are asked for; then others get their turn. */
+const LOOK_AT = 20_000;
 
 /** Pins in memory: bounded, the longest unused dropped first, times sliding. */
 export class MemoryPins implements Pins {
@@ -58,8 +62,45 @@ export class MemoryPins implements Pins {
     return entry.pin;
   }
 
-  async drop(key: string): Promise<void> {
+  async drop(key: string): Promise<boolean> {
+    const isThere = this.#live(key) !== null;
     this.#entries.delete(key);
+    return isThere;
+  }
+
+  async list(query: PinQuery): Promise<readonly HeldPin[]> {
+    const page = new Smallest<HeldPin>(query.limit, ({ key }) => key);
+    await this.#each((key, entry, nowMs) => {
+      if (query.after !== null && key <= query.after) return;
+      if (query.exit !== null && entry.pin.exit !== query.exit) return;
+      if (query.client !== null && parsePinKey(key)?.client !== query.client) return;
+      page.offer({ key, pin: entry.pin, leftMs: entry.dueMs - nowMs });
+    });
+    return page.sorted();
+  }
+
+  async countOn(exits: ReadonlySet<string>): Promise<ReadonlyMap<string, number>> {
+    const seen = new Set<string>();
+    const counts = new Map<string, number>();
+    await this.#each((key, { pin }) => {
+      // An entry that moves to the young end meanwhile comes by twice.
+      if (!exits.has(pin.exit) || seen.has(key)) return;
+      seen.add(key);
+      counts.set(pin.exit, (counts.get(pin.exit) ?? 0) + 1);
+    });
+    return counts;
+  }
+
+  /** Every live entry, a bounded number at a time. */
+  async #each(look: (key: string, entry: Entry, nowMs: number) => void): Promise<void> {
+    let left = LOOK_AT;
+    for (const [key, entry] of this.#entries) {
+      const nowMs = this.#clock.nowMs();
+      if (nowMs < entry.dueMs) look(key, entry, nowMs);
+      if (--left > 0) continue;
+      await new Promise<void>((resolve) => void this.#clock.after(0, resolve));
+      left = LOOK_AT;
+    }
   }
 
   #live(key: string): Entry | null {

@@ -23,6 +23,10 @@ export interface Gauges {
   readonly upstreamConnectionsIdle?: () => number;
   readonly logLinesDropped?: () => number;
   readonly exits?: () => Iterable<ExitCount>;
+  /** Answers of the admin listener by class of status. */
+  readonly adminAnswers?: () => ReadonlyMap<string, number>;
+  readonly eventListeners?: () => number;
+  readonly eventListenersDropped?: () => number;
 }
 
 /** What metrics are made of. */
@@ -57,6 +61,12 @@ function gaugesText(gauges: Gauges, version: string): string {
     text('turnpike_tunnels_open', asReading(gauges.tunnelsOpen)),
     text('turnpike_upstream_connections_idle', asReading(gauges.upstreamConnectionsIdle)),
     text('turnpike_exits', exits),
+    text(
+      'turnpike_admin_answers_total',
+      Array.from(gauges.adminAnswers?.() ?? [], ([status, value]) => ({ labels: [status], value })),
+    ),
+    text('turnpike_event_listeners', asReading(gauges.eventListeners)),
+    text('turnpike_event_listeners_dropped_total', asReading(gauges.eventListenersDropped)),
     text('turnpike_log_lines_dropped_total', asReading(gauges.logLinesDropped)),
     text('turnpike_build_info', [{ labels: [version, process.version], value: 1 }]),
   ].join('');

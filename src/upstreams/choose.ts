@@ -79,6 +79,7 @@ class Eligible implements Candidates {
     if (upstream === undefined || (!this.#isPlain && !matches(upstream, ask.filter))) return false;
     if (ask.avoid.size > 0 && ask.avoid.has(upstream.id)) return false;
     const slot = this.slots[index] ?? 0;
+    if (!ask.view.isOpenToNew(slot) && upstream.id !== ask.pinned) return false;
     return ask.view.inFlight(slot) < ask.pool.slotsPerExit && ask.view.isUsable(slot, ask.site, ask.nowMs);
   }
 }
@@ -86,7 +87,8 @@ class Eligible implements Candidates {
 /**
  * Chooses an exit: the named one; else the one the session is pinned to; else, for a session, the one its key
  * hashes to; else what the pool's strategy says. An exit that was tried, is set aside, is full or doesn't
- * match the filter is never chosen; a session whose exit is only full waits for it and doesn't move.
+ * match the filter is never chosen, nor is a frozen one but for the session that is pinned to it; a session whose exit
+ * is only full waits for it and doesn't move.
  * Under 10 µs at 10,000 exits, as long as a good part of them may be used.
  */
 export function choose(ask: Ask): Choice {
@@ -159,7 +161,7 @@ function matches(upstream: Upstream, filter: ExitFilter): boolean {
 function explainNone(ask: Ask, members: Uint32Array): Extract<Choice, { kind: 'none' }> {
   const { pool, view, nowMs, site } = ask;
   const stride = Math.max(1, Math.floor(members.length / LOOK_AT));
-  const seen = { tried: 0, out: 0, full: 0 };
+  const seen = { tried: 0, out: 0, full: 0, frozen: 0 };
   let earliestMs = Infinity;
   for (let position = 0; position < members.length; position += stride) {
     const index = members[position] ?? 0;
@@ -171,6 +173,10 @@ function explainNone(ask: Ask, members: Uint32Array): Extract<Choice, { kind: 'n
       seen.tried++;
       continue;
     }
+    if (!view.isOpenToNew(slot) && upstream.id !== ask.pinned) {
+      seen.frozen++;
+      continue;
+    }
     if (!view.isUsable(slot, site, nowMs)) seen.out++;
     else if (view.inFlight(slot) >= pool.slotsPerExit) {
       seen.full++;
@@ -178,14 +184,16 @@ function explainNone(ask: Ask, members: Uint32Array): Extract<Choice, { kind: 'n
     }
     earliestMs = Math.min(earliestMs, backMs);
   }
-  if (seen.tried + seen.out + seen.full === 0) return noMatch;
+  if (seen.tried + seen.out + seen.full + seen.frozen === 0) return noMatch;
   const retryAfterMs = Number.isFinite(earliestMs) ? Math.ceil(earliestMs - nowMs) : null;
   return { kind: 'none', retryAfterMs, reason: reasonOf(seen) };
 }
 
-function reasonOf(seen: { tried: number; out: number; full: number }): string {
+function reasonOf(seen: { tried: number; out: number; full: number; frozen: number }): string {
   if (seen.full > 0) return 'all slots are taken';
   if (seen.out > 0)
     return seen.tried > 0 ? 'every other matching exit is set aside' : 'all exits are set aside';
+  if (seen.frozen > 0)
+    return seen.tried > 0 ? 'every other matching exit is frozen' : 'all exits are frozen or draining';
   return 'every matching exit was tried';
 }

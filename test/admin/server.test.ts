@@ -1,8 +1,12 @@
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import { route } from '../../src/admin/route.js';
 import { adminRoutes } from '../../src/admin/route-table.js';
 import { createAdminServer } from '../../src/admin/server.js';
 import type { AdminParts, AdminServer, Readiness } from '../../src/admin/server.js';
+import type { AdminServices } from '../../src/admin/services.js';
+import { TokenBook } from '../../src/admin/tokens.js';
+import { Secret } from '../../src/core/secret.js';
 
 let server: AdminServer | null = null;
 afterEach(async () => server?.close());
@@ -112,7 +116,8 @@ describe('errors', () => {
       status: 400,
       type: 'application/problem+json',
     });
-    expect((await get(port, `/${'x'.repeat(20_000)}`)).status).toBe(431);
+    expect((await get(port, `/${'x'.repeat(20_000)}`)).status).toBe(414);
+    expect((await get(port, `/${'x'.repeat(100_000)}`)).status).toBe(431);
     expect((await get(port, '/%zz')).status).toBeGreaterThanOrEqual(400);
   });
 });
@@ -202,5 +207,28 @@ describe('listening', () => {
     await gone;
     expect(performance.now() - before).toBeLessThan(1000);
     await createAdminServer(partsWith()).close();
+  });
+});
+
+describe('a route that nobody put into the table', () => {
+  it('is refused to everybody', async () => {
+    const undeclared = route({
+      method: 'GET',
+      path: '/api/v1/forgotten',
+      summary: 'A route whose author forgot its row.',
+      handle: () => ({ secret: 'CANARY' }),
+    });
+    const tokens = new TokenBook([
+      { name: 'root', token: new Secret('a-good-token-0123'), scopes: ['admin'] },
+    ]);
+    const api = { tokens, services: {} as AdminServices };
+    server = createAdminServer(partsWith({ api }), { routes: [undeclared] });
+    const { port } = await server.listen('127.0.0.1', 0);
+    const asked = (field: string) =>
+      raw(port, `GET /api/v1/forgotten HTTP/1.1\r\nHost: localhost\r\n${field}Connection: close\r\n\r\n`);
+    expect((await asked('')).status).toBe(401);
+    const answer = await asked('Authorization: Bearer a-good-token-0123\r\n');
+    expect(answer.status).toBe(403);
+    expect(answer.body).not.toContain('CANARY');
   });
 });

@@ -28,6 +28,9 @@ describe('what needs a restart', () => {
     ['listen: { admin: 127.0.0.1:9001 }', ['listen.admin']],
     ['listen: { admin_hosts: [gateway.example] }', ['listen.admin_hosts']],
     ['listen: { admin: off }\ndata_dir: ./elsewhere', ['listen.admin', 'data_dir']],
+    ['admin: { metrics: public }', ['admin']],
+    ['admin: { tokens: [{ name: a, token: a token of good length, scopes: [read] }] }', ['admin']],
+    ['listen: { admin: "unix:./admin.sock" }', ['listen.admin']],
     ['log: { file: ./other.log }', ['log.file']],
     ['log: { level: warn }', []],
     ['listen: { proxy: { at: 127.0.0.1:8080, session: a1 } }', []],
@@ -49,9 +52,10 @@ function reloads(options: { isStopping?: boolean; swap?: (config: Config) => voi
       failures: new FailureLimit(),
     },
     isStopping: () => options.isStopping === true,
-    swap: (config) => {
+    swap: (config, { rules }) => {
       options.swap?.(config);
       swapped.push(config);
+      return rules;
     },
   });
   return { made, events, swapped };

@@ -28,6 +28,10 @@ const statusOf = (url: string): Promise<number> =>
     }).on('error', fail);
   });
 
+/** Where the token of the admin API goes. */
+const dataDir = join(tmpdir(), `turnpike-main-test-${process.pid}`);
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+
 interface Program {
   readonly child: ChildProcess;
   readonly ended: Promise<number | null>;
@@ -38,7 +42,7 @@ interface Program {
 function turnpike(args: readonly string[], env: Record<string, string> = {}): Program {
   const child = spawn(process.execPath, ['--unhandled-rejections=strict', main, ...args], {
     cwd: tmpdir(),
-    env: { PATH: process.env['PATH'] ?? '', ...env },
+    env: { PATH: process.env['PATH'] ?? '', TURNPIKE_DATA_DIR: dataDir, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   children.push(child);

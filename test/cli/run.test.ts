@@ -20,14 +20,14 @@ describe('the program', () => {
     expect(code).toBe(0);
     for (const { name, isHidden } of commands) {
       if (isHidden === true) expect(printed).not.toContain(name);
-      else expect(printed).toContain(name);
+      else expect(printed).toContain(name.split(' ')[0]);
     }
     expect(printed).toContain('turnpike serve --upstreams proxies.txt');
   });
 
   it('helps with each command and each of its flags', async () => {
     for (const { name, flags } of commands) {
-      const { code, printed } = await ran(name, '--help');
+      const { code, printed } = await ran(...name.split(' '), '--help');
       expect(code).toBe(0);
       for (const { spelling } of flags) expect(printed).toContain(spelling);
     }
@@ -53,7 +53,8 @@ describe('the program', () => {
 
   it('has no flag that takes a password: argv is for everybody to read', () => {
     for (const { flags } of commands) {
-      expect(flags.filter(({ spelling }) => /pass|secret|token|key/.test(spelling))).toEqual([]);
+      const values = flags.filter(({ spelling }) => !spelling.endsWith('<file>'));
+      expect(values.filter(({ spelling }) => /pass|secret|token|key/.test(spelling))).toEqual([]);
     }
   });
 });

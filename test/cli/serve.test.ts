@@ -28,6 +28,7 @@ function world(changes: Partial<App> & { cut?: number } = {}): World {
       made.config = config;
       return {
         upstreamCount: 2,
+        exits: () => [],
         start: async () => ({
           proxy: [{ host: '0.0.0.0', port: 4000 }],
           admin: { host: '127.0.0.1', port: 4001 },

@@ -17,11 +17,13 @@ const uncommented = (text: string): string => text.replace(/^(\s*)#(?! \S|$)/gm,
 const certificate = await makeCertificate();
 
 const surroundings = {
-  env: { CRAWLER_PASSWORD: 'x' },
+  env: { CRAWLER_PASSWORD: 'x', OPS_TOKEN: 'a token of good length' },
   files: {
     'proxies.txt': 'http://10.0.0.1:3128\n',
     'gateway.pem': certificate.cert,
     'gateway-key.pem': certificate.key,
+    'admin.pem': '-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n',
+    'admin-key.pem': 'a key',
     'company-ca.pem': '-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n',
   },
 };

@@ -169,7 +169,7 @@ describe('warnings', () => {
   it.each([
     [
       'listen: { admin: 0.0.0.0:8081 }',
-      /^1 listen\.admin: anyone who reaches this address reads the metrics/,
+      /^1 listen\.admin: tokens and answers travel in clear to this address/,
     ],
     ['pools: { a: {}, b: {} }\nroutes: [ { pools: a } ]', /^1 pools\.b: no route uses this pool/],
     [

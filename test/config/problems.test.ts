@@ -76,7 +76,7 @@ describe('every kind of problem has its place and says what is wanted', () => {
     ['listen: { proxy: [] }', '1 listen.proxy: needs at least one listener'],
     [
       'listen: { admin: 8081 }',
-      "1 listen.admin: expected an address and port such as '127.0.0.1:8081', or 'off'",
+      "1 listen.admin: expected an address and port such as '127.0.0.1:8081', 'unix:/path', or 'off'",
     ],
     ['targets: { allow: [ "10.0.0.0/99" ] }', /^1 targets\.allow\[0\]: expected an exception such as/],
     ['routes: []', /^1 routes: needs at least one route/],

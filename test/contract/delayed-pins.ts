@@ -1,6 +1,6 @@
 /** A store far away: calls take time, and calls that are under way together arrive in any order. */
 import type { Random } from '../../src/core/random.js';
-import type { Pin, Pins } from '../../src/state/ports.js';
+import type { HeldPin, Pin, PinQuery, Pins } from '../../src/state/ports.js';
 
 export class DelayedPins implements Pins {
   #waiting: (() => void)[] = [];
@@ -25,9 +25,19 @@ export class DelayedPins implements Pins {
     return this.near.move(key, from, move);
   }
 
-  async drop(key: string): Promise<void> {
+  async drop(key: string): Promise<boolean> {
     await this.#travel();
     return this.near.drop(key);
+  }
+
+  async list(query: PinQuery): Promise<readonly HeldPin[]> {
+    await this.#travel();
+    return this.near.list(query);
+  }
+
+  async countOn(exits: ReadonlySet<string>): Promise<ReadonlyMap<string, number>> {
+    await this.#travel();
+    return this.near.countOn(exits);
   }
 
   #travel(): Promise<void> {

@@ -105,5 +105,34 @@ export function pinsContract(name: string, make: () => PinsUnderTest | Promise<P
       const pins = await Promise.all(keys.map(async (key) => store.pins.find(key, TTL_MS)));
       expect(pins.map((pin) => pin?.exit)).toEqual(keys.map((_, n) => `u-${n}`));
     });
+
+    it('N14 counts the live pins of exits, and lists them in order, page by page', async () => {
+      for (const [key, exit] of [
+        ['1:b:s1', 'u-a'],
+        ['1:a:s2', 'u-b'],
+        ['1:a:s1', 'u-a'],
+      ] as const)
+        await store.pins.bind(key, exit, TTL_MS);
+      await store.pins.bind('1:c:short', 'u-a', 1000);
+      await store.passMs(2000);
+      const counts = await store.pins.countOn(new Set(['u-a', 'u-none']));
+      expect([...counts]).toEqual([['u-a', 2]]);
+      const all = { after: null, limit: 10, client: null, exit: null };
+      const keys = async (changes: object): Promise<string[]> =>
+        (await store.pins.list({ ...all, ...changes })).map(({ key }) => key);
+      expect(await keys({})).toEqual(['1:a:s1', '1:a:s2', '1:b:s1']);
+      expect(await keys({ limit: 2 })).toEqual(['1:a:s1', '1:a:s2']);
+      expect(await keys({ limit: 2, after: '1:a:s2' })).toEqual(['1:b:s1']);
+      expect(await keys({ client: 'a' })).toEqual(['1:a:s1', '1:a:s2']);
+      expect(await keys({ exit: 'u-b' })).toEqual(['1:a:s2']);
+      const [first] = await store.pins.list(all);
+      expect(first).toMatchObject({ pin: { exit: 'u-a', generation: 1 } });
+      expect(first?.leftMs).toBeGreaterThan(TTL_MS - 10_000);
+    });
+
+    it('says whether there was a session to forget', async () => {
+      await store.pins.bind('k', 'u-a', TTL_MS);
+      expect([await store.pins.drop('k'), await store.pins.drop('k')]).toEqual([true, false]);
+    });
   });
 }

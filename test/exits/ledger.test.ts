@@ -122,6 +122,7 @@ describe('Ledger: numbers', () => {
     const [first, second] = ledger.snapshot();
     expect(first).toEqual({
       upstream: pool.upstreams[0],
+      order: null,
       inFlight: 0,
       firstByteMs: 120,
       downUntilMs: null,

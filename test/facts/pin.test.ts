@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { pinKey } from '../../src/facts/pin.js';
+import { parsePinKey, pinKey } from '../../src/facts/pin.js';
 
 describe('pinKey', () => {
   it('names client and session', () => {
@@ -16,5 +16,20 @@ describe('pinKey', () => {
       }),
       { numRuns: 5000 },
     );
+  });
+});
+
+describe('parsePinKey', () => {
+  it.each([
+    ['a', 's'],
+    ['', ''],
+    ['a:b', '3:x:y'],
+    ['12:', ':'],
+  ])('gives back client %j and session %j', (client, session) => {
+    expect(parsePinKey(pinKey(client, session))).toEqual({ client, session });
+  });
+
+  it.each(['', 'a', '3:ab', '2:ab', '2:abc', ':a:b', '99999:a:b', '1:ab:c'])('%j is no key', (text) => {
+    expect(parsePinKey(text)).toBeNull();
   });
 });

@@ -161,3 +161,40 @@ describe('choose: nothing to be had', () => {
     expect(view.asked).toBeLessThan(20_000 + 300);
   });
 });
+
+describe('N14 a frozen exit', () => {
+  const pool = poolOf(3);
+  const frozen = (...indexes: number[]): ScriptedView => {
+    const view = new ScriptedView();
+    for (const index of indexes) view.frozen.add(index);
+    return view;
+  };
+
+  it('gets no new requests and no new sessions', () => {
+    const view = frozen(0, 2);
+    for (let n = 0; n < 20; n++) {
+      expect(choose(askOf(pool, view))).toMatchObject({ kind: 'exit', index: 1 });
+      expect(choose(askOf(pool, view, { sessionKey: `s${n}` }))).toMatchObject({ kind: 'exit', index: 1 });
+    }
+  });
+
+  it('keeps the session that is pinned to it, and no other that names it', () => {
+    const view = frozen(0);
+    const id = idAt(pool, 0);
+    const pinned = { pinned: id, sessionKey: 's' };
+    expect(choose(askOf(pool, view, pinned))).toMatchObject({ kind: 'exit', index: 0, why: 'pinned' });
+    const named = { filter: { ...anyExit, upstream: id } };
+    expect(choose(askOf(pool, view, { ...pinned, ...named }))).toMatchObject({ kind: 'exit', index: 0 });
+    const refused = { kind: 'none', retryAfterMs: null, reason: 'all exits are frozen or draining' };
+    expect(choose(askOf(pool, view, named))).toEqual(refused);
+  });
+
+  it('is no exit to wait for: with all of them frozen the answer is at once', () => {
+    const refused = { kind: 'none', retryAfterMs: null, reason: 'all exits are frozen or draining' };
+    expect(choose(askOf(pool, frozen(0, 1, 2)))).toEqual(refused);
+    const tried = { avoid: new Set([idAt(pool, 0)]) };
+    expect(choose(askOf(pool, frozen(1, 2), tried))).toMatchObject({
+      reason: 'every other matching exit is frozen',
+    });
+  });
+});

@@ -36,10 +36,15 @@ export function poolFrom(
 export class ScriptedView implements LedgerView {
   readonly out = new Map<number, number>();
   readonly busy = new Map<number, number>();
+  readonly frozen = new Set<number>();
   asked = 0;
 
   inFlight(slot: number): number {
     return this.busy.get(slot - 1000) ?? 0;
+  }
+
+  isOpenToNew(slot: number): boolean {
+    return !this.frozen.has(slot - 1000);
   }
 
   isUsable(slot: number, _site: string, nowMs: number): boolean {

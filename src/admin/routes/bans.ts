@@ -1,0 +1,88 @@
+/** `/bans`: look, ban, lift. */
+import { z } from 'zod';
+import type { BanRow } from '../../exits/ban-desk.js';
+import { pageOf, pageQuery, slice } from '../pages.js';
+import { Problem } from '../problem.js';
+import { route, type ApiRoute } from '../route.js';
+import type { AdminServices } from '../services.js';
+import { exitId, line, readTtl, ttl } from '../values.js';
+
+const fields = {
+  id: z.string(),
+  exit: z.string(),
+  label: z.string(),
+  site: z.string().nullable().describe('Null: for all sites.'),
+  reason: z.string(),
+  strikes: z.number().int(),
+  phase: z.enum(['clear', 'out', 'half_open', 'trial']),
+  leftMs: z.number().describe('Time left; 0: the next request is the trial.'),
+  until: z.string().describe('The same as a date.'),
+};
+const ban = z.object(fields).meta({ id: 'Ban' });
+const made = z.object({ ...fields, tunnels: z.number().int().describe('Open tunnels that end for it.') });
+
+const order = z.strictObject({
+  exit: exitId(),
+  site: line(300).nullable().optional().describe('A host or site; without it for all sites.'),
+  ttl: ttl().optional().describe('Seconds, or a time such as 1h; without it as long as the rules say.'),
+  reason: line(200),
+  tunnels: z
+    .enum(['keep', 'close_idle', 'close'])
+    .optional()
+    .describe('What becomes of its open tunnels there; without it as tunnels.on_ban says.'),
+});
+
+function shown(row: BanRow, services: AdminServices): z.output<typeof ban> {
+  const { upstream, leftMs, id, site, reason, strikes, phase } = row;
+  const until = new Date(services.clock.wallMs() + leftMs).toISOString();
+  return {
+    ...{ id, exit: upstream.id, label: upstream.label, site, reason, strikes, phase },
+    leftMs: Math.round(leftMs),
+    until,
+  };
+}
+
+/** The routes. */
+export function banRoutes(services: AdminServices): ApiRoute[] {
+  const { bans } = services;
+  return [
+    route({
+      method: 'GET',
+      path: '/api/v1/bans',
+      summary: 'Bans that are on, automatic ones and others, and exits that are out altogether.',
+      query: z.strictObject(pageQuery),
+      answer: { status: 200, shape: pageOf(ban) },
+      handle: ({ query }) => {
+        const { items, next } = slice(bans.list(), ({ id }) => id, query);
+        return { items: items.map((row) => shown(row, services)), next };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/api/v1/bans',
+      summary: 'Bans an exit, however much of its pool is out already.',
+      body: order,
+      answer: { status: 201, shape: made },
+      handle: ({ body, by }) => {
+        const { exit, site = null, reason } = body;
+        const forMs = body.ttl === undefined ? null : readTtl(body.ttl);
+        const done = bans.ban({ exit, site, forMs, reason, by });
+        if (done.kind === 'unknown_exit') throw new Problem(404, 'No pool has an exit of this id.');
+        if (done.kind === 'bad_site') throw new Problem(422, 'site: expected a host or a site.');
+        const tunnels = services.tunnelsOfBanned({ exit, site: done.row.site }, body.tunnels ?? null);
+        return { ...shown(done.row, services), tunnels };
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: '/api/v1/bans/:id',
+      summary: 'Ends a ban; its strikes stay.',
+      params: z.strictObject({ id: line(400) }),
+      answer: { status: 200, shape: z.object({ id: z.string(), state: z.literal('lifted') }) },
+      handle: ({ params: { id }, by }) => {
+        if (!bans.lift(id, by)) throw new Problem(404, 'There is no ban of this id.');
+        return { id, state: 'lifted' };
+      },
+    }),
+  ];
+}

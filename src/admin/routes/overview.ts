@@ -1,0 +1,92 @@
+/** `/status`, `/pools` and `/clients`: what there is, without anything that could be changed. */
+import { z } from 'zod';
+import { pageOf, pageQuery, slice } from '../pages.js';
+import { route, type ApiRoute } from '../route.js';
+import type { AdminServices } from '../services.js';
+
+const count = z.number().int();
+const most = count.nullable().describe('Null: no limit.');
+const exitCounts = z.object({ available: count, out: count, frozen: count, draining: count });
+
+const pool = z
+  .object({ name: z.string(), strategy: z.string(), slots: most, exits: exitCounts })
+  .meta({ id: 'Pool' });
+
+const client = z
+  .object({
+    name: z.string(),
+    login: z.enum(['password', 'address']),
+    allowFrom: z.array(z.string()),
+    targets: z.array(z.string()),
+    limits: z.object({
+      requests: z.object({ count: z.number(), perMs: z.number() }).nullable(),
+      tunnels: most,
+      connections: most,
+      exchanges: most,
+    }),
+    usage: z.object({ tunnels: count, connections: count.nullable(), exchanges: count.nullable() }),
+  })
+  .meta({ id: 'Client' });
+
+const status = z
+  .object({
+    version: z.string(),
+    gatewayId: z.string(),
+    phase: z.enum(['starting', 'serving', 'draining']),
+    state: z.enum(['memory', 'shared', 'degraded']),
+    uptimeMs: z.number(),
+    proxy: z.array(z.string()),
+    exits: exitCounts.describe('Over all pools.'),
+    bans: count,
+    exchangesOpen: count,
+    tunnelsOpen: count,
+    eventListeners: count,
+  })
+  .meta({ id: 'Status' });
+
+function exitsOver(services: AdminServices): z.output<typeof exitCounts> {
+  const sum = { available: 0, out: 0, frozen: 0, draining: 0 };
+  for (const { exits } of services.pools()) {
+    sum.available += exits.available;
+    sum.out += exits.out;
+    sum.frozen += exits.frozen;
+    sum.draining += exits.draining;
+  }
+  return sum;
+}
+
+/** The routes. */
+export function overviewRoutes(services: AdminServices): ApiRoute[] {
+  const byName = <T extends { readonly name: string }>(rows: readonly T[]): T[] =>
+    [...rows].sort((a, b) => (a.name < b.name ? -1 : 1));
+  return [
+    route({
+      method: 'GET',
+      path: '/api/v1/status',
+      summary: 'Figures of the whole gateway.',
+      answer: { status: 200, shape: status },
+      handle: () => ({
+        ...services.status(),
+        exits: exitsOver(services),
+        bans: services.bans.list().length,
+        eventListeners: services.feed.size,
+      }),
+    }),
+    route({
+      method: 'GET',
+      path: '/api/v1/pools',
+      summary: 'Pools with their exits by state.',
+      query: z.strictObject(pageQuery),
+      answer: { status: 200, shape: pageOf(pool) },
+      handle: ({ query }) => slice(byName(services.pools()), ({ name }) => name, query),
+    }),
+    route({
+      method: 'GET',
+      path: '/api/v1/clients',
+      summary: 'Clients with their limits and what they use now; never their passwords.',
+      query: z.strictObject(pageQuery),
+      answer: { status: 200, shape: pageOf(client) },
+      handle: ({ query }) => slice(byName(services.clients()), ({ name }) => name, query),
+    }),
+  ];
+}

@@ -1,0 +1,48 @@
+/**
+ * What a token may do: one table from route to scope. A route that is not in it is refused to everybody, so that a
+ * forgotten row closes a door and opens none.
+ */
+
+/** From most to least; each holds those behind it. */
+export const scopes = ['admin', 'operator', 'read'] as const;
+
+export type Scope = (typeof scopes)[number];
+
+/** What a route wants: a scope, nothing at all, or what the setting `admin.metrics` says. */
+export type Need = Scope | 'open' | 'metrics';
+
+/** The table: method and path as the routes declare them. HEAD goes with GET. */
+export const routeNeeds: Readonly<Record<string, Need>> = {
+  'GET /healthz': 'open',
+  'GET /readyz': 'open',
+  'GET /metrics': 'metrics',
+  'GET /api/v1/openapi.json': 'read',
+  'GET /api/v1/status': 'read',
+  'GET /api/v1/pools': 'read',
+  'GET /api/v1/upstreams': 'read',
+  'GET /api/v1/upstreams/:id': 'read',
+  'POST /api/v1/upstreams': 'admin',
+  'POST /api/v1/upstreams/:id/freeze': 'operator',
+  'POST /api/v1/upstreams/:id/thaw': 'operator',
+  'POST /api/v1/upstreams/:id/drain': 'operator',
+  'DELETE /api/v1/upstreams/:id': 'operator',
+  'GET /api/v1/bans': 'read',
+  'POST /api/v1/bans': 'operator',
+  'DELETE /api/v1/bans/:id': 'operator',
+  'GET /api/v1/sessions': 'read',
+  'DELETE /api/v1/sessions/:client/:session': 'operator',
+  'GET /api/v1/clients': 'read',
+  'GET /api/v1/events': 'read',
+};
+
+const table = new Map(Object.entries(routeNeeds));
+
+/** What a route wants; null where nobody has said so. */
+export function needOf(method: string, path: string): Need | null {
+  return table.get(`${method === 'HEAD' ? 'GET' : method} ${path}`) ?? null;
+}
+
+/** Whether these scopes hold the one that is needed. */
+export function isWithin(held: readonly Scope[], need: Scope): boolean {
+  return held.some((scope) => scopes.indexOf(scope) <= scopes.indexOf(need));
+}

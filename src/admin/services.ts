@@ -1,0 +1,69 @@
+/** What the routes need of the gateway, as interfaces: `app.ts` makes them, and nothing here knows the data plane. */
+import type { Clock } from '../core/clock.js';
+import type { BanDesk } from '../exits/ban-desk.js';
+import type { ExitState } from '../exits/count-exits.js';
+import type { ExitDesk } from '../exits/exit-desk.js';
+import type { Pins } from '../state/ports.js';
+import type { Upstream } from '../upstreams/upstream.js';
+import type { EventFeed } from './event-feed.js';
+
+/** A pool as people see it. */
+export interface PoolRow {
+  readonly name: string;
+  readonly strategy: string;
+  /** Most exchanges at once through one exit; null for any number. */
+  readonly slots: number | null;
+  readonly exits: Readonly<Record<ExitState, number>>;
+}
+
+/** A client as people see it; never its password. */
+export interface ClientRow {
+  readonly name: string;
+  readonly login: 'password' | 'address';
+  readonly allowFrom: readonly string[];
+  readonly targets: readonly string[];
+  /** Null: no limit. */
+  readonly limits: {
+    readonly requests: { readonly count: number; readonly perMs: number } | null;
+    readonly tunnels: number | null;
+    readonly connections: number | null;
+    readonly exchanges: number | null;
+  };
+  /** What it uses now; null where nobody counts because there is no limit. */
+  readonly usage: {
+    readonly tunnels: number;
+    readonly connections: number | null;
+    readonly exchanges: number | null;
+  };
+}
+
+/** Figures of the whole gateway. */
+export interface Status {
+  readonly version: string;
+  readonly gatewayId: string;
+  readonly phase: 'starting' | 'serving' | 'draining';
+  readonly state: 'memory' | 'shared' | 'degraded';
+  readonly uptimeMs: number;
+  readonly proxy: readonly string[];
+  readonly exchangesOpen: number;
+  readonly tunnelsOpen: number;
+}
+
+/** What becomes of the tunnels of a banned exit. */
+export type TunnelsOnBan = 'keep' | 'close_idle' | 'close';
+
+/** All that the API shows and does. */
+export interface AdminServices {
+  readonly clock: Pick<Clock, 'nowMs' | 'wallMs'>;
+  readonly exits: Pick<ExitDesk, 'page' | 'row' | 'add' | 'order' | 'drain' | 'remove'>;
+  readonly bans: Pick<BanDesk, 'list' | 'ban' | 'lift'>;
+  readonly sessions: Pick<Pins, 'list' | 'drop'>;
+  readonly feed: Pick<EventFeed, 'listen' | 'size' | 'isFull'>;
+  /** Why an exit at this address may not be added, or null. */
+  addressFault(upstream: Upstream): string | null;
+  /** Deals with the open tunnels of a banned exit; null: as configured. Returns how many it is about. */
+  tunnelsOfBanned(ban: { exit: string; site: string | null }, onBan: TunnelsOnBan | null): number;
+  pools(): readonly PoolRow[];
+  clients(): readonly ClientRow[];
+  status(): Status;
+}

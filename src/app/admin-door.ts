@@ -1,0 +1,79 @@
+/** The admin listener with its API and tokens, made of the parts of the gateway. */
+import { createAdminServer, type AdminServer, type Readiness } from '../admin/server.js';
+import { TokenBook } from '../admin/tokens.js';
+import { EventFeed } from '../admin/event-feed.js';
+import type { Config } from '../config/config.js';
+import { formatAddress } from '../config/units.js';
+import type { ListenAt } from '../gateway/listener.js';
+import type { GatewayServices } from '../gateway/services.js';
+import type { Subscriber } from '../telemetry/hub.js';
+import type { Gauges, Metrics } from '../telemetry/metrics.js';
+import { adminServices } from './admin-services.js';
+import { adminTokens } from './admin-tokens.js';
+import type { Desks } from './desks.js';
+
+/** What the listener shows. */
+export interface DoorParts {
+  readonly services: GatewayServices;
+  readonly desks: Desks;
+  readonly version: string;
+  phase(): Readiness['phase'];
+  exchangesOpen(): number;
+  proxyDoors(): readonly ListenAt[];
+  /** Makes the metrics, with the readings of this listener among them. */
+  metrics(readings: Gauges): Metrics;
+}
+
+/** The listener, and the file that holds its token where none is configured. */
+export interface AdminDoor {
+  readonly server: AdminServer;
+  readonly tokenFile: string | null;
+  /** Who wants to hear of everything that happens. */
+  readonly subscribers: readonly Subscriber[];
+  /** Lets go of whoever listens, then stops. */
+  close(): Promise<void>;
+}
+
+/** Makes it; nothing listens yet. */
+export function makeAdminDoor(config: Config, parts: DoorParts): AdminDoor {
+  const { services, version } = parts;
+  const { tokens, file } = adminTokens(config, services.random, services.emit);
+  const beganMs = services.clock.nowMs();
+  const feed = new EventFeed(services.clock);
+  const metrics = parts.metrics({
+    adminAnswers: () => server.answers(),
+    eventListeners: () => feed.size,
+    eventListenersDropped: () => feed.dropped(),
+  });
+  const server = createAdminServer(
+    {
+      metrics,
+      metricsFor: config.adminApi.metrics,
+      hosts: config.adminHosts,
+      readiness: () => ({ phase: parts.phase(), state: 'memory' }),
+      api: {
+        tokens: new TokenBook(tokens),
+        services: adminServices({
+          ...{ services, ...parts.desks, feed },
+          status: () => ({
+            ...{ version, gatewayId: services.gatewayId, phase: parts.phase(), state: 'memory' },
+            uptimeMs: Math.round(services.clock.nowMs() - beganMs),
+            proxy: parts.proxyDoors().map(formatAddress),
+            exchangesOpen: parts.exchangesOpen(),
+            tunnelsOpen: services.relays.size,
+          }),
+        }),
+      },
+    },
+    { tls: config.adminApi.tls },
+  );
+  return {
+    server,
+    tokenFile: file,
+    subscribers: [feed.subscribe, (event) => metrics.subscribe(event)],
+    close: async () => {
+      feed.close();
+      await server.close();
+    },
+  };
+}

@@ -1,0 +1,100 @@
+/** What the admin API shows and does, put together from the parts of the gateway: the two don't know each other. */
+import type { Client } from '../access/clients.js';
+import { anonymousClient } from '../access/clients.js';
+import type { EventFeed } from '../admin/event-feed.js';
+import type { AdminServices, ClientRow, PoolRow, Status } from '../admin/services.js';
+import type { BanDesk } from '../exits/ban-desk.js';
+import { countExits } from '../exits/count-exits.js';
+import type { ExitDesk } from '../exits/exit-desk.js';
+import { cutOnBan } from '../gateway/cut-tunnels.js';
+import type { GatewayServices } from '../gateway/services.js';
+import { checkTarget, parseAuthority } from '../protocol/target.js';
+import type { Upstream } from '../upstreams/upstream.js';
+
+/** The parts. */
+export interface AdminWorld {
+  readonly services: GatewayServices;
+  readonly exits: ExitDesk;
+  readonly bans: BanDesk;
+  readonly feed: EventFeed;
+  status(): Status;
+}
+
+/** Makes the services. */
+export function adminServices(world: AdminWorld): AdminServices {
+  const { services, exits, bans, feed } = world;
+  return {
+    ...{ clock: services.clock, exits, bans, feed },
+    sessions: services.pins,
+    status: () => world.status(),
+    pools: () => poolRows(services),
+    clients: () => clientRows(services),
+    addressFault: (upstream) => addressFault(services, upstream),
+    tunnelsOfBanned: (ban, onBan) => {
+      const { tunnels } = services.rules().runtime;
+      return cutOnBan(services.relays, { ...tunnels, onBan: onBan ?? tunnels.onBan }, ban);
+    },
+  };
+}
+
+function poolRows(services: GatewayServices): PoolRow[] {
+  const { pools } = services.rules().runtime;
+  const rows = new Map(
+    [...pools.values()].map(({ name, strategy, slotsPerExit }) => [
+      name,
+      {
+        ...{ name, strategy, slots: Number.isFinite(slotsPerExit) ? slotsPerExit : null },
+        exits: { available: 0, out: 0, frozen: 0, draining: 0 },
+      },
+    ]),
+  );
+  for (const { pool, state, count } of countExits(pools, services.ledger, services.clock.nowMs())) {
+    const row = rows.get(pool);
+    if (row !== undefined) row.exits[state] = count;
+  }
+  return [...rows.values()];
+}
+
+function clientRows(services: GatewayServices): ClientRow[] {
+  const { rateLimits, relays } = services;
+  const tunnels = new Map<string, number>();
+  for (const { owner } of relays) tunnels.set(owner, (tunnels.get(owner) ?? 0) + 1);
+  const all = services.rules().clients.all();
+  const shown: readonly Client[] = all.length === 0 ? [anonymousClient] : all;
+  return shown.map(({ name, password, allowFrom, targets, limits }) => {
+    const held = (kind: 'connection' | 'exchange', most: number | null): number | null =>
+      most === null ? null : rateLimits.heldBy(name, kind);
+    const { requests } = limits;
+    return {
+      ...{ name, login: password === null ? 'address' : 'password', allowFrom: [...allowFrom], targets },
+      limits: {
+        requests: requests === null ? null : { count: requests.count, perMs: requests.perMs },
+        ...{ tunnels: limits.tunnels, connections: limits.connections, exchanges: limits.exchanges },
+      },
+      usage: {
+        tunnels: tunnels.get(name) ?? 0,
+        connections: held('connection', limits.connections),
+        exchanges: held('exchange', limits.exchanges),
+      },
+    };
+  });
+}
+
+/**
+ * Why an exit may not be added by the API. What the configuration names is the operator's word; a token's is less:
+ * private and special addresses need an entry under `targets.allow`, or an exit of the configuration at that place.
+ */
+function addressFault(services: GatewayServices, upstream: Upstream): string | null {
+  const { host, port } = upstream;
+  if (upstream.protocol === 'direct') return 'url: direct:// can only be listed in the configuration.';
+  const parsed = parseAuthority(`${host.includes(':') ? `[${host}]` : host}:${port}`);
+  if (parsed.kind !== 'target') return `url: ${parsed.failure.detail}`;
+  const rules = services.rules();
+  const failure = checkTarget(parsed.target, rules.targets, services.own);
+  if (failure === null) return null;
+  if (failure.code === 'loop_detected') return 'url: this is the gateway itself.';
+  for (const pool of rules.runtime.pools.values()) {
+    if (pool.upstreams.some((known) => known.host === host && known.port === port)) return null;
+  }
+  return 'url: an exit at a private or special address needs an entry under targets.allow.';
+}

@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { Roster } from '../../src/exits/roster.js';
+import type { Upstream } from '../../src/upstreams/upstream.js';
+import { poolFrom, upstreamAt } from '../upstreams/pools.js';
+
+const [a, b, c, d] = [0, 1, 2, 3].map((n) => upstreamAt(n)) as [Upstream, Upstream, Upstream, Upstream];
+
+describe('Roster', () => {
+  it('keeps what was added and removed over new readings of the sources', () => {
+    const roster = new Roster();
+    expect(roster.compose('main', [a, b])).toEqual([a, b]);
+    roster.add('main', c);
+    roster.remove('main', a.id);
+    expect(roster.current(poolFrom([a, b]))).toEqual([b, c]);
+    expect(roster.compose('main', [a, b, d])).toEqual([b, d, c]);
+    roster.remove('main', c.id);
+    roster.add('main', a);
+    expect(roster.compose('main', [a, b, d])).toEqual([a, b, d]);
+  });
+
+  it('takes what the sources name later for theirs', () => {
+    const roster = new Roster();
+    roster.compose('main', [a]);
+    roster.add('main', b);
+    expect(roster.compose('main', [a, b])).toEqual([a, b]);
+  });
+
+  it('knows pools apart, and does not change one for another', () => {
+    const roster = new Roster();
+    roster.compose('main', [a]);
+    roster.compose('other', [a]);
+    roster.remove('main', a.id);
+    expect(roster.compose('other', [a])).toEqual([a]);
+    expect(roster.compose('main', [a])).toEqual([]);
+  });
+});
