@@ -142,7 +142,8 @@ async function buildServer(parts: AdminParts, options: ServerOptions): Promise<F
 /** Makes the admin server; nothing listens before `listen`. */
 export function createAdminServer(parts: AdminParts, options: ServerOptions = {}): AdminServer {
   const names = [...(parts.hosts ?? [])];
-  const counts = new Map<string, number>();
+  // All there from the start: the number of series must not grow with the traffic.
+  const counts = new Map(['2xx', '3xx', '4xx', '5xx'].map((status) => [status, 0]));
   let server: FastifyInstance | null = null;
   const build = async (hosts: readonly string[]): Promise<FastifyInstance> => {
     server = await buildServer({ ...parts, hosts }, options);
