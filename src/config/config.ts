@@ -52,6 +52,8 @@ export interface PoolConfig {
   readonly name: string;
   readonly sources: readonly UpstreamSource[];
   readonly strategy: Settings['pools'][string]['strategy'];
+  readonly hashOn: Settings['pools'][string]['hash_on'];
+  readonly algorithm: Settings['pools'][string]['algorithm'];
   /** Infinity: no limit. */
   readonly slotsPerExit: number;
 }

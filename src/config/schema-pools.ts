@@ -63,9 +63,29 @@ const pool = z.strictObject(
     upstreams: withHelp(z.array(upstream, { error: 'expected a list of upstreams' }), {
       help: 'The upstreams: lists in files, and single ones.',
     }).prefault([]),
-    strategy: withHelp(oneOf(['round_robin', 'random', 'weighted_random', 'least_used']), {
-      help: 'How an exit is chosen: round_robin in turn, random, weighted_random by weight, least_used with the fewest requests under way.',
-    }).prefault('round_robin'),
+    strategy: withHelp(
+      oneOf([
+        'round_robin',
+        'random',
+        'weighted_random',
+        'least_used',
+        'least_recently_used_per_site',
+        'fastest',
+        'hash',
+      ]),
+      {
+        help:
+          'How an exit is chosen: round_robin in turn, random, weighted_random by weight, least_used with the fewest requests under way, ' +
+          'least_recently_used_per_site the one that has rested longest from the site, fastest by time to first byte, ' +
+          'hash the same exit for the same key.',
+      },
+    ).prefault('round_robin'),
+    hash_on: withHelp(oneOf(['session', 'site', 'client', 'url']), {
+      help: 'The key of strategy hash. A request in a session goes by its session in any case; with hash_on: session, one without goes anywhere.',
+    }).prefault('session'),
+    algorithm: withHelp(oneOf(['multi_probe', 'ketama']), {
+      help: 'How a key finds its exit. ketama is what memcached clients use, for crawlers that compute the exit themselves; at most 1000 upstreams.',
+    }).prefault('multi_probe'),
     limits: withHelp(
       z.strictObject(
         {

@@ -1,6 +1,7 @@
 /** From the sources that a configuration names to pools, with everything that was wrong in them. */
 import type { Secret } from '../core/secret.js';
-import { buildPool, type Pool, type StrategyName } from '../upstreams/pool.js';
+import { buildPool, type Pool, type PoolRules } from '../upstreams/pool.js';
+import { KETAMA_MAX } from '../upstreams/ketama.js';
 import { parseUpstreamUrl, type Upstream, type UpstreamOptions } from '../upstreams/upstream.js';
 import { loadFile } from './sources.js';
 
@@ -10,10 +11,7 @@ export type PoolSource =
   | { readonly kind: 'url'; readonly url: Secret; readonly options: UpstreamOptions };
 
 /** A pool as configured. */
-export interface PoolSources {
-  readonly name: string;
-  readonly strategy: StrategyName;
-  readonly slotsPerExit: number;
+export interface PoolSources extends PoolRules {
   readonly sources: readonly PoolSource[];
 }
 
@@ -43,7 +41,13 @@ export async function loadPools(
   const problems: SourceProblem[] = [];
   for (const spec of specs) {
     const upstreams: Upstream[] = [];
-    for (const source of spec.sources) upstreams.push(...(await read(spec.name, source, problems)));
+    for (const source of spec.sources) {
+      // One by one: a spread of a million arguments overflows the stack.
+      for (const upstream of await read(spec.name, source, problems)) upstreams.push(upstream);
+    }
+    if (spec.algorithm === 'ketama' && upstreams.length > KETAMA_MAX) {
+      throw new Error(`pool ${spec.name}: algorithm ketama is for at most ${KETAMA_MAX} upstreams`);
+    }
     pools.set(spec.name, buildPool({ ...spec, upstreams }, intern));
   }
   return { pools, problems };

@@ -9,6 +9,7 @@ import { hash } from 'node:crypto';
 import { domainToASCII } from 'node:url';
 import ipaddr from 'ipaddr.js';
 import { Secret } from '../core/secret.js';
+import type { TemplateSeat } from './template.js';
 
 /** How an upstream is spoken to. */
 export type UpstreamProtocol = 'http' | 'https' | 'socks4' | 'socks4a' | 'socks5' | 'socks5h' | 'direct';
@@ -40,6 +41,13 @@ export interface Upstream {
   readonly turnpike: boolean;
   /** For `https`: PEM of an extra CA, and whether the certificate is checked. */
   readonly tls: { readonly ca: string | null; readonly verify: boolean };
+  /** Of an exit that a template makes: how its login comes about. Absent for all others. */
+  readonly template?: TemplateSeat;
+}
+
+/** The name of a city as filters compare it: lower case, blanks as underscores. */
+export function cityName(text: string): string {
+  return text.toLowerCase().replaceAll(' ', '_');
 }
 
 /** What a list or a config entry says about an upstream beside its URL. */
@@ -129,7 +137,7 @@ export function makeUpstream(endpoint: Endpoint, options: UpstreamOptions = {}):
     label: `${protocol}://${host.includes(':') ? `[${host}]` : host}:${port}`,
     weight,
     country: options.country?.toLowerCase() ?? null,
-    city: options.city?.toLowerCase() ?? null,
+    city: options.city === undefined || options.city === null ? null : cityName(options.city),
     asn: options.asn ?? null,
     tags: options.tags ?? [],
     turnpike: options.turnpike ?? false,
@@ -235,10 +243,13 @@ function percentDecode(text: string): string | null {
   }
 }
 
-/** 60 bits of SHA-256 in base32: at a million exits two fall together once in two million lists. */
 function upstreamId(endpoint: Endpoint): string {
   const login = endpoint.login === null ? 'none' : `user\n${endpoint.login.username}`;
-  const identity = `${endpoint.protocol}\n${endpoint.host}\n${endpoint.port}\n${login}`;
+  return idOf(`${endpoint.protocol}\n${endpoint.host}\n${endpoint.port}\n${login}`);
+}
+
+/** An id from what makes an exit: 60 bits of SHA-256 in base32. At a million exits two fall together once in two million lists. */
+export function idOf(identity: string): string {
   const digest = hash('sha256', identity, 'buffer');
   let id = 'u-';
   for (let i = 0; i < ID_CHARS; i++) {

@@ -32,7 +32,10 @@ describe('every kind of problem has its place and says what is wanted', () => {
       'pools: { p: { upstreams: [ { template: x, exits: 5 } ] } }',
       '1 pools.p.upstreams[0].template: is not supported in this version',
     ],
-    ['pools: { p: { strategy: fastest } }', "1 pools.p.strategy: 'fastest' is not supported in this version"],
+    [
+      'pools: { p: { strategy: adaptive } }',
+      "1 pools.p.strategy: 'adaptive' is not supported in this version",
+    ],
     ['state: { kind: redis }', "1 state.kind: 'redis' is not supported in this version"],
     ['state: { url: env:REDIS }', '1 state.url: is not supported in this version'],
     [
