@@ -15,7 +15,9 @@ import { systemRandom, type Random } from './core/random.js';
 import { TimerWheel } from './core/timer-wheel.js';
 import { countExits } from './exits/count-exits.js';
 import { Ledger } from './exits/ledger.js';
-import { loadPools } from './exits/load-pools.js';
+import { createListFetch } from './exits/list-fetch.js';
+import { PoolKeeper } from './exits/pool-keeper.js';
+import { MAX_LIST_BYTES } from './exits/sources.js';
 import { Listener, type ListenAt } from './gateway/listener.js';
 import { drainGateway } from './gateway/drain.js';
 import { RequestIds } from './gateway/request-ids.js';
@@ -25,6 +27,7 @@ import { IdleConnections } from './open/idle-connections.js';
 import { TransportBudget } from './outcome/budget.js';
 import { isOwnDoor, type Door } from './protocol/own-door.js';
 import { parseAllowEntry, type OwnAddresses } from './protocol/target.js';
+import type { Pool } from './upstreams/pool.js';
 import { MemoryPins } from './state/memory.js';
 import { createEmit, type Subscriber } from './telemetry/hub.js';
 import { createLog } from './telemetry/logger.js';
@@ -58,7 +61,12 @@ export interface AppParts {
   readonly random?: Random;
   /** Hears every event beside log and metrics. */
   readonly subscriber?: Subscriber;
+  /** The compiled thread that reads big lists. */
+  readonly listWorker?: URL;
 }
+
+/** A list that takes longer to come is given up. */
+const LIST_TIMEOUT_MS = 30_000;
 
 /** Builds a gateway; nothing listens yet. @throws when a source of upstreams or the log file can't be read. */
 export async function buildApp(config: Config, parts: AppParts = {}): Promise<App> {
@@ -73,7 +81,12 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
     addresses: ownAddresses(),
     names: new Set([os.hostname().toLowerCase()]),
   };
-  const services = await buildServices(config, { clock, random: parts.random ?? systemRandom, emit, own });
+  const listWorker = parts.listWorker ?? new URL('./exits/list-worker.js', import.meta.url);
+  const basics = { clock, random: parts.random ?? systemRandom, emit, own, listWorker };
+  const { services, keeper } = await buildServices(config, basics);
+  subscribers.push((event) => {
+    if (event.type === 'exit_banned' && event.site !== null) keeper.exitBanned(event.upstream);
+  });
   const listeners = config.listeners.map(
     (each) =>
       new Listener(services, {
@@ -94,6 +107,7 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
   });
   const shutDown = async (): Promise<Stopped> => {
     phase = 'draining';
+    keeper.close();
     const { timeouts } = services.rules().runtime;
     const cut = await drainGateway({ listeners, relays: services.relays, clock, timeouts });
     services.opener.idle.dropWhere(() => true);
@@ -110,6 +124,7 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
     ),
     start: async () => {
       const started = await listenAll(config, { listeners, admin, own });
+      keeper.start();
       phase = 'serving';
       return started;
     },
@@ -145,18 +160,42 @@ interface Basics {
   readonly random: Random;
   readonly emit: Emit;
   readonly own: OwnAddresses & { readonly doors: readonly Door[] };
+  readonly listWorker: URL;
 }
 
-async function buildServices(config: Config, basics: Basics): Promise<GatewayServices> {
+/** Keeps the pools up to date; a new snapshot is swapped in, and the ledger goes on. */
+function keeperOf(
+  basics: Basics,
+  parts: { readonly wheel: TimerWheel; readonly ledger: Ledger; readonly onSwap: (pool: Pool) => void },
+): PoolKeeper {
+  const { own, emit, listWorker } = basics;
+  return new PoolKeeper({
+    intern: (upstream) => parts.ledger.intern(upstream),
+    wheel: parts.wheel,
+    emit,
+    fetchList: createListFetch({ own, maxBytes: MAX_LIST_BYTES, timeoutMs: LIST_TIMEOUT_MS }),
+    workerFile: listWorker,
+    onSwap: parts.onSwap,
+  });
+}
+
+async function buildServices(
+  config: Config,
+  basics: Basics,
+): Promise<{ readonly services: GatewayServices; readonly keeper: PoolKeeper }> {
   const { clock, random, emit, own } = basics;
   const wheel = new TimerWheel(clock);
   const values = runtimeValuesOf(config);
   const ledger = new Ledger(values.bans, random);
-  const { pools, problems } = await loadPools(config.pools, (upstream) => ledger.intern(upstream));
-  for (const problem of problems)
-    emit({ type: 'note', level: 'warn', what: 'bad_upstream', detail: { ...problem } });
+  const onSwap = (pool: Pool): void => {
+    const pools = new Map(rules.runtime.pools).set(pool.name, pool);
+    rules = { ...rules, runtime: { ...rules.runtime, pools } };
+    ledger.applyPools(pools.values(), clock.nowMs());
+  };
+  const keeper = keeperOf(basics, { wheel, ledger, onSwap });
+  const pools = await keeper.open(config.pools);
   ledger.applyPools(pools.values(), clock.nowMs());
-  const rules: Rules = {
+  let rules: Rules = {
     runtime: { ...values, pools },
     clients: new Clients(config.clients, { anonymousAllowed: true }),
     targets: { allow: config.allowedTargets.map(parseAllowEntry).filter((entry) => entry !== null) },
@@ -168,7 +207,7 @@ async function buildServices(config: Config, basics: Basics): Promise<GatewaySer
     total: limits().idleTotal,
   }));
   const gatewayId = random.hex(4);
-  return {
+  const services: GatewayServices = {
     clock,
     wheel,
     random,
@@ -188,6 +227,7 @@ async function buildServices(config: Config, basics: Basics): Promise<GatewaySer
     replayBudget: new ReplayBudget(() => limits().replayTotalBytes),
     relays: new Set(),
   };
+  return { services, keeper };
 }
 
 async function listenAll(

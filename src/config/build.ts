@@ -62,6 +62,10 @@ function clientOf(client: Settings['clients'][number], resources: Resources): Cl
   };
 }
 
+/** What `refresh` and `exits` are where they are left out. */
+const LIST_REFRESH_MS = 300_000;
+const TEMPLATE_EXITS = 100;
+
 type UpstreamEntry = Settings['pools'][string]['upstreams'][number];
 
 function optionsOf(entry: UpstreamEntry, resources: Resources): UpstreamOptions {
@@ -84,6 +88,20 @@ function optionsOf(entry: UpstreamEntry, resources: Resources): UpstreamOptions 
 function sourceOf(entry: UpstreamEntry, resources: Resources): UpstreamSource {
   const options = optionsOf(entry, resources);
   if (entry.url !== undefined) return { kind: 'url', url: secretOf(entry.url, resources), options };
+  if (entry.list !== undefined) {
+    const { refresh, allow = [] } = entry;
+    return {
+      kind: 'list',
+      url: secretOf(entry.list, resources),
+      refreshMs: refresh ?? LIST_REFRESH_MS,
+      allow,
+      options,
+    };
+  }
+  if (entry.template !== undefined) {
+    const template = secretOf(entry.template, resources);
+    return { kind: 'template', template, exits: entry.exits ?? TEMPLATE_EXITS, options };
+  }
   return { kind: 'file', file: resources.path(entry.file ?? ''), options };
 }
 

@@ -26,7 +26,7 @@ const laterKeys = new Map<string, readonly string[]>(
     'clients.limits': ['bytes', 'bandwidth', 'cost', 'sessions'],
     pools: ['sharing', 'partition', 'cost', 'probe', 'on_redis_loss', 'exhausted', 'health', 'template'],
     'pools.limits': ['spacing', 'requests', 'site_slots', 'slots_per_site'],
-    'pools.upstreams': ['template', 'exits', 'credential', 'cost', 'refresh', 'format'],
+    'pools.upstreams': ['credential', 'cost', 'format'],
     routes: [
       'intercept',
       'policy',

@@ -80,6 +80,9 @@ const DEFAULT_PORTS = { http: 80, https: 443 } as const;
 const NOT_YET = new Set(['socks', 'socks4', 'socks4a', 'socks5', 'socks5h']);
 /** What may go to `domainToASCII`, which would cut `é/x` at the slash as URLs do. */
 const INTERNATIONAL = /^[a-z0-9._\u0080-\u{10ffff}-]+$/iu;
+/** Shared by a million upstreams. */
+const NO_TAGS: readonly string[] = [];
+const USUAL_TLS = { ca: null, verify: true };
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 const ID_CHARS = 12;
 
@@ -134,16 +137,30 @@ export function makeUpstream(endpoint: Endpoint, options: UpstreamOptions = {}):
     host,
     port,
     login,
-    label: `${protocol}://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    label: labelOf(endpoint),
     weight,
     country: options.country?.toLowerCase() ?? null,
     city: options.city === undefined || options.city === null ? null : cityName(options.city),
     asn: options.asn ?? null,
-    tags: options.tags ?? [],
+    tags: options.tags ?? NO_TAGS,
     turnpike: options.turnpike ?? false,
-    tls: { ca: options.tls?.ca ?? null, verify: options.tls?.verify ?? true },
+    tls:
+      options.tls === undefined
+        ? USUAL_TLS
+        : { ca: options.tls.ca ?? null, verify: options.tls.verify ?? true },
   };
   return { kind: 'upstream', upstream };
+}
+
+/** How an endpoint is called in logs: without its login. */
+export function labelOf({ protocol, host, port }: Pick<Upstream, 'protocol' | 'host' | 'port'>): string {
+  return `${protocol}://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** The trust that these options give; one object for all that give none. */
+export function tlsOf(options: UpstreamOptions): Upstream['tls'] {
+  if (options.tls === undefined) return USUAL_TLS;
+  return { ca: options.tls.ca ?? null, verify: options.tls.verify ?? true };
 }
 
 /**
