@@ -4,7 +4,8 @@
  */
 import { Worker } from 'node:worker_threads';
 import { KETAMA_MAX } from '../upstreams/ketama.js';
-import { UpstreamUnpacker } from '../upstreams/packed-upstreams.js';
+import { IdMap } from '../upstreams/id-map.js';
+import { unpackUpstreams } from '../upstreams/packed-upstreams.js';
 import { assemblePool, buildPool, type Pool, type PoolRules } from '../upstreams/pool.js';
 import { exitsOf, readSources } from '../upstreams/pool-source.js';
 import type { SourceContent, SourceProblem } from '../upstreams/pool-source.js';
@@ -110,11 +111,10 @@ function ownBuffer(bytes: Uint8Array): ArrayBuffer | null {
 /** Puts a pool together from what the thread says, a portion at a time. */
 class Assembly {
   private readonly upstreams: Upstream[] = [];
-  private readonly indexById = new Map<string, number>();
+  private readonly indexById = new IdMap();
   private slots = new Uint32Array(0);
   private counts: readonly number[] = [];
   private problems: readonly SourceProblem[] = [];
-  private readonly unpacker = new UpstreamUnpacker();
 
   constructor(
     private readonly rules: PoolRules,
@@ -135,8 +135,7 @@ class Assembly {
     if (message.kind === 'rows') {
       const source = this.sources[message.source];
       if (source?.kind === 'template') this.addTemplate(source);
-      else
-        for (const upstream of this.unpacker.unpack(message.rows, source?.options ?? {})) this.add(upstream);
+      else for (const upstream of unpackUpstreams(message.rows, source?.options ?? {})) this.add(upstream);
       return null;
     }
     const { upstreams, indexById, slots, counts, problems } = this;

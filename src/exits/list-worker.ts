@@ -11,8 +11,8 @@ import type { Upstream } from '../upstreams/upstream.js';
 import { textOf } from './sources.js';
 import type { FromWorker, ToWorker, WorkerSource } from './worker-messages.js';
 
-/** Exits a portion: two milliseconds of work for the thread that serves. */
-const PORTION = 2000;
+/** Exits a portion: a millisecond of work for the thread that serves. */
+const PORTION = 1000;
 
 function contentOf(source: WorkerSource): SourceContent {
   if (source.kind !== 'list') return source;

@@ -1,4 +1,5 @@
 /** What is known of every exit, sound or not, as arrays by slot: numbers only, grown by doubling. */
+import { IdMap } from '../upstreams/id-map.js';
 import type { Upstream } from '../upstreams/upstream.js';
 import { RecentUses } from './recent-uses.js';
 
@@ -21,7 +22,7 @@ export class Slots {
   uses: RecentUses | null = null;
   #seen = new Uint32Array(FIRST_CAPACITY);
   #generation = 0;
-  readonly #slotById = new Map<string, number>();
+  readonly #slotById = new IdMap();
   readonly #free: number[] = [];
 
   /** The slot of this exit, a new one the first time. */

@@ -1,16 +1,37 @@
 /**
- * Upstreams on their way from thread to thread: columns instead of objects, a few thousand at a time, so that neither
- * side stops for long. Texts of a column are joined by line feeds, which no id, host, login, country or city can hold.
+ * Upstreams on their way from thread to thread, and then in memory: columns instead of objects, a few thousand rows at a
+ * time. What a million objects of ten parts each would cost the collector is more than reading them; here an upstream is
+ * its id and a place in the columns, and what is rarely asked for is cut out when it is.
  */
 import { Secret } from '../core/secret.js';
 import { labelOf, tlsOf } from './upstream.js';
-import type { Upstream, UpstreamOptions, UpstreamProtocol } from './upstream.js';
+import type { Upstream, UpstreamLogin, UpstreamOptions, UpstreamProtocol } from './upstream.js';
 
-/** Some upstreams in columns. Plain data. */
+/** Texts of one column, joined; text i ends before `ends[i]`. */
+export interface TextColumn {
+  readonly text: string;
+  readonly ends: Uint32Array;
+}
+
+/** Words of one column that come again and again: row i has `words[codes[i]]`. */
+export interface WordColumn {
+  readonly words: readonly string[];
+  readonly codes: Uint16Array;
+}
+
+/** Some upstreams in columns. Plain data; at most 65,536. */
 export interface PackedUpstreams {
   readonly count: number;
-  /** Texts by column, joined. */
-  readonly texts: Readonly<Record<TextColumn, string>>;
+  readonly ids: TextColumn;
+  readonly hosts: TextColumn;
+  readonly usernames: TextColumn;
+  readonly passwords: TextColumn;
+  readonly protocols: WordColumn;
+  /** Empty: not known. */
+  readonly countries: WordColumn;
+  readonly cities: WordColumn;
+  /** Tags parted by commas. */
+  readonly tags: WordColumn;
   readonly ports: Uint16Array;
   readonly weights: Float64Array;
   /** 0: not known. */
@@ -19,29 +40,20 @@ export interface PackedUpstreams {
   readonly logins: Uint8Array;
 }
 
-type TextColumn = 'id' | 'protocol' | 'host' | 'username' | 'password' | 'country' | 'city' | 'tags';
-
-const textsOf: Readonly<Record<TextColumn, (upstream: Upstream) => string>> = {
-  id: ({ id }) => id,
-  protocol: ({ protocol }) => protocol,
-  host: ({ host }) => host,
-  username: ({ login }) => login?.username ?? '',
-  password: ({ login }) => login?.password.reveal() ?? '',
-  country: ({ country }) => country ?? '',
-  city: ({ city }) => city ?? '',
-  tags: ({ tags }) => tags.join(','),
-};
-
 /** Packs upstreams that came from one source. */
 export function packUpstreams(upstreams: readonly Upstream[]): PackedUpstreams {
-  const column = (name: TextColumn): string => upstreams.map(textsOf[name]).join('\n');
+  const texts = (of: (upstream: Upstream) => string): TextColumn => textColumn(upstreams.map(of));
+  const words = (of: (upstream: Upstream) => string): WordColumn => wordColumn(upstreams.map(of));
   return {
     count: upstreams.length,
-    texts: {
-      ...{ id: column('id'), protocol: column('protocol'), host: column('host') },
-      ...{ username: column('username'), password: column('password') },
-      ...{ country: column('country'), city: column('city'), tags: column('tags') },
-    },
+    ids: texts(({ id }) => id),
+    hosts: texts(({ host }) => host),
+    usernames: texts(({ login }) => login?.username ?? ''),
+    passwords: texts(({ login }) => login?.password.reveal() ?? ''),
+    protocols: words(({ protocol }) => protocol),
+    countries: words(({ country }) => country ?? ''),
+    cities: words(({ city }) => city ?? ''),
+    tags: words(({ tags }) => tags.join(',')),
     ports: Uint16Array.from(upstreams, ({ port }) => port),
     weights: Float64Array.from(upstreams, ({ weight }) => weight),
     asns: Uint32Array.from(upstreams, ({ asn }) => asn ?? 0),
@@ -49,55 +61,112 @@ export function packUpstreams(upstreams: readonly Upstream[]): PackedUpstreams {
   };
 }
 
-/** Makes the objects again; equal countries, cities and tags become one. */
-export class UpstreamUnpacker {
-  readonly #tags = new Map<string, readonly string[]>();
-  readonly #words = new Map<string, string>();
+function textColumn(texts: readonly string[]): TextColumn {
+  let end = 0;
+  return { text: texts.join(''), ends: Uint32Array.from(texts, (text) => (end += text.length)) };
+}
 
-  /** @param options of the source that they came from: what a line can't say comes from there */
-  unpack(packed: PackedUpstreams, options: UpstreamOptions): Upstream[] {
-    const { texts } = packed;
-    const cut = (name: TextColumn): string[] => texts[name].split('\n');
-    const [ids, protocols, hosts] = [cut('id'), cut('protocol'), cut('host')];
-    const [usernames, passwords] = [cut('username'), cut('password')];
-    const [countries, cities, tags] = [cut('country'), cut('city'), cut('tags')];
-    const tls = tlsOf(options);
-    return Array.from({ length: packed.count }, (_, row): Upstream => {
-      const host = hosts[row] ?? '';
-      const protocol = this.#word(protocols[row]) as UpstreamProtocol;
-      const port = packed.ports[row] ?? 0;
-      const asn = packed.asns[row] ?? 0;
-      const login =
-        packed.logins[row] === 0
-          ? null
-          : { username: usernames[row] ?? '', password: new Secret(passwords[row] ?? '') };
-      return {
-        ...{ id: ids[row] ?? '', protocol, host, port, login },
-        label: labelOf({ protocol, host, port }),
-        weight: packed.weights[row] ?? 1,
-        country: this.#word(countries[row]),
-        city: this.#word(cities[row]),
-        asn: asn === 0 ? null : asn,
-        tags: this.#tagsOf(tags[row] ?? ''),
-        turnpike: options.turnpike ?? false,
-        tls,
-      };
-    });
+function wordColumn(texts: readonly string[]): WordColumn {
+  const codes = new Map<string, number>();
+  const codeOf = (text: string): number => {
+    const known = codes.get(text);
+    if (known !== undefined) return known;
+    codes.set(text, codes.size);
+    return codes.size - 1;
+  };
+  const column = Uint16Array.from(texts, codeOf);
+  return { words: [...codes.keys()], codes: column };
+}
+
+function textAt({ text, ends }: TextColumn, row: number): string {
+  return text.slice(row === 0 ? 0 : ends[row - 1], ends[row]);
+}
+
+function wordAt({ words, codes }: WordColumn, row: number): string {
+  return words[codes[row] ?? 0] ?? '';
+}
+
+/** Makes upstreams of columns. @param options of their source: what a line can't say comes from there */
+export function unpackUpstreams(packed: PackedUpstreams, options: UpstreamOptions): Upstream[] {
+  const tags = packed.tags.words.map((text) => (text === '' ? [] : text.split(',')));
+  const portion: Portion = { packed, tags, tls: tlsOf(options), turnpike: options.turnpike ?? false };
+  const upstreams: Upstream[] = [];
+  for (let row = 0; row < packed.count; row++) {
+    upstreams.push(new PackedUpstream(textAt(packed.ids, row), portion, row));
+  }
+  return upstreams;
+}
+
+/** What the upstreams of a portion share. */
+interface Portion {
+  readonly packed: PackedUpstreams;
+  /** By the codes of the column. */
+  readonly tags: readonly (readonly string[])[];
+  readonly tls: Upstream['tls'];
+  readonly turnpike: boolean;
+}
+
+class PackedUpstream implements Upstream {
+  #login: UpstreamLogin | null = null;
+
+  constructor(
+    readonly id: string,
+    private readonly of: Portion,
+    private readonly row: number,
+  ) {}
+
+  get protocol(): UpstreamProtocol {
+    return wordAt(this.of.packed.protocols, this.row) as UpstreamProtocol;
   }
 
-  #word(text = ''): string | null {
-    if (text === '') return null;
-    const known = this.#words.get(text);
-    if (known !== undefined) return known;
-    this.#words.set(text, text);
-    return text;
+  get host(): string {
+    return textAt(this.of.packed.hosts, this.row);
   }
 
-  #tagsOf(text: string): readonly string[] {
-    const known = this.#tags.get(text);
-    if (known !== undefined) return known;
-    const tags = text === '' ? [] : text.split(',');
-    this.#tags.set(text, tags);
-    return tags;
+  get port(): number {
+    return this.of.packed.ports[this.row] ?? 0;
+  }
+
+  /** One object each time: what is derived from a login is remembered by it. */
+  get login(): UpstreamLogin | null {
+    const { packed } = this.of;
+    if (packed.logins[this.row] !== 1) return null;
+    this.#login ??= {
+      username: textAt(packed.usernames, this.row),
+      password: new Secret(textAt(packed.passwords, this.row)),
+    };
+    return this.#login;
+  }
+
+  get label(): string {
+    return labelOf(this);
+  }
+
+  get weight(): number {
+    return this.of.packed.weights[this.row] ?? 1;
+  }
+
+  get country(): string | null {
+    return wordAt(this.of.packed.countries, this.row) || null;
+  }
+
+  get city(): string | null {
+    return wordAt(this.of.packed.cities, this.row) || null;
+  }
+
+  get asn(): number | null {
+    return this.of.packed.asns[this.row] || null;
+  }
+
+  get tags(): readonly string[] {
+    return this.of.tags[this.of.packed.tags.codes[this.row] ?? 0] ?? [];
+  }
+
+  get turnpike(): boolean {
+    return this.of.turnpike;
+  }
+
+  get tls(): Upstream['tls'] {
+    return this.of.tls;
   }
 }

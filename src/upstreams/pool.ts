@@ -46,7 +46,7 @@ export interface Pool {
   readonly upstreams: readonly Upstream[];
   readonly slots: Uint32Array;
   /** Index of an upstream by its id. */
-  readonly indexById: ReadonlyMap<string, number>;
+  readonly indexById: Pick<ReadonlyMap<string, number>, 'get' | 'has' | 'size'>;
   /** Most exchanges at once through one exit of this pool; Infinity for none. */
   readonly slotsPerExit: number;
   /** All exits. */
@@ -91,7 +91,7 @@ export interface PoolSpec extends PoolRules {
 /** The parts of a snapshot whose making takes time with a million exits; each id once. */
 export interface PoolParts {
   readonly upstreams: readonly Upstream[];
-  readonly indexById: ReadonlyMap<string, number>;
+  readonly indexById: Pick<ReadonlyMap<string, number>, 'get' | 'has' | 'size'>;
   readonly slots: Uint32Array;
   readonly index: PoolIndex;
 }
