@@ -81,12 +81,8 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
     addresses: ownAddresses(),
     names: new Set([os.hostname().toLowerCase()]),
   };
-  const listWorker = parts.listWorker ?? new URL('./exits/list-worker.js', import.meta.url);
-  const basics = { clock, random: parts.random ?? systemRandom, emit, own, listWorker };
-  const { services, keeper } = await buildServices(config, basics);
-  subscribers.push((event) => {
-    if (event.type === 'exit_banned' && event.site !== null) keeper.exitBanned(event.upstream);
-  });
+  const { services, keeper } = await buildServices(config, basicsOf(parts, { clock, emit, own }));
+  subscribers.push(toldOfBans(keeper));
   const listeners = config.listeners.map(
     (each) =>
       new Listener(services, {
@@ -133,6 +129,19 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
       stopping ??= shutDown();
       return stopping;
     },
+  };
+}
+
+/** What services are built with, the system's own parts where a test has none. */
+function basicsOf(parts: AppParts, given: Pick<Basics, 'clock' | 'emit' | 'own'>): Basics {
+  const listWorker = parts.listWorker ?? new URL('./exits/list-worker.js', import.meta.url);
+  return { ...given, random: parts.random ?? systemRandom, listWorker };
+}
+
+/** Exits of templates take new sessions after a ban for a site. */
+function toldOfBans(keeper: PoolKeeper): Subscriber {
+  return (event) => {
+    if (event.type === 'exit_banned' && event.site !== null) keeper.exitBanned(event.upstream);
   };
 }
 

@@ -123,8 +123,7 @@ async function askOnce(url: URL, around: Surroundings): Promise<Answer> {
         accept: '*/*',
         'accept-encoding': 'identity',
         ...(login !== null && { authorization: login }),
-        ...(ask.last?.etag != null && { 'if-none-match': ask.last.etag }),
-        ...(ask.last?.lastModified != null && { 'if-modified-since': ask.last.lastModified }),
+        ...conditionsOf(ask.last),
       },
     });
     const location = one(headers['location']);
@@ -139,6 +138,14 @@ async function askOnce(url: URL, around: Surroundings): Promise<Answer> {
   } finally {
     void agent.destroy();
   }
+}
+
+function conditionsOf(last: ListStamp | null): Record<string, string> {
+  const { etag = null, lastModified = null } = last ?? {};
+  return {
+    ...(etag !== null && { 'if-none-match': etag }),
+    ...(lastModified !== null && { 'if-modified-since': lastModified }),
+  };
 }
 
 /** @throws Refusal where the address may not be visited */

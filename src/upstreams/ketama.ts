@@ -35,7 +35,7 @@ export class Ketama {
   /** The exit of this key, or the next on the ring that may be used; −1 where none may. */
   pick(key: string, isEligible: (index: number) => boolean): number {
     this.#ring ??= this.#build();
-    const first = this.#indexOf(this.#ring.get(key) as string | undefined);
+    const first = this.#indexOf(this.#ring.get(key));
     if (first < 0 || isEligible(first)) return first;
     for (const name of this.#ring.range(key)) {
       const index = this.#indexOf(name);
