@@ -114,10 +114,7 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
   };
   let stopping: Promise<Stopped> | null = null;
   return {
-    upstreamCount: [...services.rules().runtime.pools.values()].reduce(
-      (sum, pool) => sum + pool.upstreams.length,
-      0,
-    ),
+    upstreamCount: countUpstreams(services),
     start: async () => {
       const started = await listenAll(config, { listeners, admin, own });
       keeper.start();
@@ -130,6 +127,11 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
       return stopping;
     },
   };
+}
+
+function countUpstreams(services: GatewayServices): number {
+  const pools = [...services.rules().runtime.pools.values()];
+  return pools.reduce((sum, pool) => sum + pool.upstreams.length, 0);
 }
 
 /** What services are built with, the system's own parts where a test has none. */
