@@ -62,6 +62,8 @@ export interface AppParts {
   readonly lookUp?: LookUp;
   /** Hears every event beside log and metrics. */
   readonly subscriber?: Subscriber;
+  /** The compiled thread that reads big lists. */
+  readonly listWorker?: URL;
 }
 
 /** Builds a gateway; nothing listens yet. @throws when a source of upstreams or the log file can't be read. */
@@ -72,7 +74,9 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
   if (parts.subscriber !== undefined) subscribers.push(parts.subscriber);
   const emit = createEmit(subscribers);
   const own = ownPlace();
-  const plant = await buildPlant(config, { clock, random, lookUp, emit, own });
+  const listWorker = parts.listWorker ?? new URL('./exits/list-worker.js', import.meta.url);
+  const plant = await buildPlant(config, { clock, random, lookUp, emit, own, listWorker });
+  subscribers.push(toldOfBans(plant));
   const { services } = plant;
   const listeners = config.listeners.map((each) => new Listener(services, defaultsOf(each)));
   let phase: Readiness['phase'] = 'starting';
@@ -85,6 +89,7 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
   });
   const shutDown = async (): Promise<Stopped> => {
     phase = 'draining';
+    plant.close();
     const { timeouts } = services.rules().runtime;
     const cut = await drainGateway({ listeners, relays: services.relays, clock, timeouts });
     services.opener.idle.dropWhere(() => true);
@@ -111,6 +116,7 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
     },
     start: async () => {
       const started = await listenAll(config, { listeners, admin, own });
+      plant.start();
       phase = 'serving';
       return started;
     },
@@ -149,6 +155,13 @@ function defaultsIn(started: Config, next: Config): (ListenerDefaults | null)[] 
     const [found] = at < 0 ? [] : left.splice(at, 1);
     return found === undefined ? null : defaultsOf(found);
   });
+}
+
+/** Exits of templates take new sessions after a ban for a site. */
+function toldOfBans(plant: Plant): Subscriber {
+  return (event) => {
+    if (event.type === 'exit_banned' && event.site !== null) plant.exitBanned(event.upstream);
+  };
 }
 
 function observe(plant: Plant, listeners: readonly Listener[], dropped: () => number): Metrics {

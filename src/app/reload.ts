@@ -8,7 +8,7 @@ import type { Config } from '../config/config.js';
 import type { Loaded } from '../config/load.js';
 import { formatProblem } from '../config/problems.js';
 import type { ConfigReloaded, Emit } from '../core/events.js';
-import { buildRules, countUpstreams, type BuiltRules } from './rules.js';
+import { buildRules, countUpstreams, type BuiltRules, type RulesParts } from './rules.js';
 
 /** What came of a new configuration. */
 export type Applied =
@@ -29,7 +29,7 @@ export interface ReloadParts {
   readonly emit: Emit;
   /** The configuration of the start: what needs a restart is compared with it. */
   readonly startedWith: Config;
-  readonly rulesParts: Parameters<typeof buildRules>[1];
+  readonly rulesParts: RulesParts;
   /** Whether the gateway is on its way out, and takes no new rules. */
   readonly isStopping: () => boolean;
   /**
@@ -86,10 +86,13 @@ export class Reloads {
 
   private async take(config: Config): Promise<Applied> {
     const built = await buildRules(config, this.parts.rulesParts);
-    if (this.parts.isStopping()) return kept(['the gateway is stopping']);
-    this.parts.swap(config, built);
-    for (const problem of built.problems)
-      this.parts.emit({ type: 'note', level: 'warn', what: 'bad_upstream', detail: { ...problem } });
+    try {
+      if (this.parts.isStopping()) throw new Error('the gateway is stopping');
+      this.parts.swap(config, built);
+    } catch (error) {
+      built.keeper.close();
+      throw error;
+    }
     const needsRestart = settingsThatNeedRestart(this.parts.startedWith, config);
     return { kind: 'applied', upstreams: countUpstreams(built.rules), needsRestart };
   }

@@ -2,12 +2,12 @@
  * From a configuration to the rules that requests are served by: built whole before anything is swapped, so that a
  * configuration that can't be built changes nothing.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { Clients } from '../access/clients.js';
 import type { FailureLimit } from '../access/failure-limit.js';
 import type { Config } from '../config/config.js';
 import { metricSites, runtimeValuesOf } from '../config/runtime-values.js';
-import type { Ledger } from '../exits/ledger.js';
-import { loadPools, type SourceProblem } from '../exits/load-pools.js';
+import type { PoolKeeper } from '../exits/pool-keeper.js';
 import type { Rules } from '../gateway/services.js';
 import { parseAllowEntry } from '../protocol/target.js';
 import type { Upstream } from '../upstreams/upstream.js';
@@ -17,16 +17,22 @@ export interface BuiltRules {
   readonly rules: Rules;
   /** Sites that metrics tell apart. */
   readonly sites: ReadonlySet<string>;
-  /** Lines and URLs that gave no upstream. */
-  readonly problems: readonly SourceProblem[];
+  /** Keeps the pools up to date. Open, not started; closed by whoever does not put the rules in force. */
+  readonly keeper: PoolKeeper;
+}
+
+/** What rules are built with. */
+export interface RulesParts {
+  readonly failures: FailureLimit;
+  readonly newKeeper: () => PoolKeeper;
+  /** The keeper of the rules in force, null at the start: its last good lists are taken over. */
+  readonly keeperInForce: () => PoolKeeper | null;
 }
 
 /** Builds the rules of a configuration. @throws when a list of upstreams can't be read at all. */
-export async function buildRules(
-  config: Config,
-  parts: { readonly ledger: Ledger; readonly failures: FailureLimit },
-): Promise<BuiltRules> {
-  const { pools, problems } = await loadPools(config.pools, (upstream) => parts.ledger.intern(upstream));
+export async function buildRules(config: Config, parts: RulesParts): Promise<BuiltRules> {
+  const keeper = parts.newKeeper();
+  const pools = await keeper.open(config.pools, parts.keeperInForce());
   return {
     rules: {
       runtime: { ...runtimeValuesOf(config), pools },
@@ -34,8 +40,13 @@ export async function buildRules(
       targets: { allow: config.allowedTargets.map(parseAllowEntry).filter((entry) => entry !== null) },
     },
     sites: metricSites(config),
-    problems,
+    keeper,
   };
+}
+
+/** The same rules with these pools. */
+export function withPools(rules: Rules, pools: Rules['runtime']['pools']): Rules {
+  return { ...rules, runtime: { ...rules.runtime, pools } };
 }
 
 /** Upstreams over all pools. */
@@ -58,6 +69,10 @@ function upstreamsOf({ runtime }: Rules): Upstream[] {
 }
 
 function isSameWay(a: Upstream, b: Upstream): boolean {
-  const isSameLogin = a.login?.password.reveal() === b.login?.password.reveal();
-  return isSameLogin && a.tls.ca === b.tls.ca && a.tls.verify === b.tls.verify;
+  return passwordOf(a) === passwordOf(b) && isDeepStrictEqual(a.tls, b.tls);
+}
+
+/** Of an exit of a template that of the template, since its own comes with the request. */
+function passwordOf({ template, login }: Upstream): string | undefined {
+  return (template === undefined ? login : template.template.base.login)?.password.reveal();
 }

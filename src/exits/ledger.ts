@@ -20,7 +20,6 @@ import {
   trialReleased,
 } from '../facts/ban.js';
 import type { BanRules, BanState, TransportFault } from '../facts/ban.js';
-import { listKeys } from '../upstreams/pool.js';
 import type { LedgerView, Pool } from '../upstreams/pool.js';
 import { Cursors } from '../upstreams/strategies.js';
 import type { Upstream } from '../upstreams/upstream.js';
@@ -83,7 +82,8 @@ export class Ledger implements LedgerView {
     this.#slots.marks.fill(0);
     for (const slot of this.#health.keys()) this.#mark(slot);
     for (const [slot] of this.#sites.all()) this.#mark(slot);
-    this.cursors.keep(new Set(list.flatMap(listKeys)));
+    this.cursors.keep(new Set(list.map((pool) => pool.name)));
+    this.#slots.rememberUses(list.some((pool) => pool.strategy === 'least_recently_used_per_site'));
   }
 
   inFlight(slot: number): number {
@@ -103,9 +103,18 @@ export class Ledger implements LedgerView {
     return Math.max(opensAtMs(this.#banOf(slot, null)), opensAtMs(this.#banOf(slot, site)));
   }
 
+  firstByteMs(slot: number): number {
+    return this.#slots.speedOf(slot);
+  }
+
+  lastUsedMs(slot: number, site: string): number {
+    return this.#slots.uses?.lastMs(slot, site) ?? -Infinity;
+  }
+
   /** An exchange begins to use the exit; after the end of a ban, it is the trial. */
   begin(slot: number, site: string, nowMs: number): void {
     this.#slots.began(slot);
+    this.#slots.uses?.note(slot, site, nowMs);
     if (this.#slots.marks[slot] !== 0) this.#turnBans(slot, { site, nowMs, turn: admitted });
   }
 
@@ -237,15 +246,11 @@ export class Ledger implements LedgerView {
   #snapshotOf(upstream: Upstream, slot: number): ExitSnapshot {
     const ban = this.#banOf(slot, null);
     const banned = [...this.#sites.of(slot)].filter(([, record]) => isAside(record.ban));
-    const firstByteMs = this.#slots.firstByteMs[slot] ?? 0;
     return {
       upstream,
-      inFlight: this.inFlight(slot),
-      firstByteMs: firstByteMs === 0 ? null : firstByteMs,
+      ...this.#slots.countsOf(slot),
       downUntilMs: isAside(ban) ? ban.untilMs : null,
       strikes: ban.strikes,
-      successes: this.#slots.successes[slot] ?? 0,
-      failures: this.#slots.failures[slot] ?? 0,
       bannedSites: banned.map(([site]) => site),
     };
   }

@@ -1,5 +1,7 @@
 /** What is known of every exit, sound or not, as arrays by slot: numbers only, grown by doubling. */
+import { IdMap } from '../upstreams/id-map.js';
 import type { Upstream } from '../upstreams/upstream.js';
+import { RecentUses } from './recent-uses.js';
 
 const FIRST_CAPACITY = 64;
 /** Weight of the newest first-byte time. */
@@ -16,9 +18,11 @@ export class Slots {
   failures = new Float64Array(FIRST_CAPACITY);
   /** By slot; null where the slot is free. */
   readonly upstreams: (Upstream | null)[] = [];
+  /** Last uses per site; null while no pool goes by them. */
+  uses: RecentUses | null = null;
   #seen = new Uint32Array(FIRST_CAPACITY);
   #generation = 0;
-  readonly #slotById = new Map<string, number>();
+  readonly #slotById = new IdMap();
   readonly #free: number[] = [];
 
   /** The slot of this exit, a new one the first time. */
@@ -68,6 +72,34 @@ export class Slots {
 
   failed(slot: number): void {
     this.failures[slot] = (this.failures[slot] ?? 0) + 1;
+  }
+
+  /** Begins or ends to remember which exit was used when for which site. */
+  rememberUses(isAsked: boolean): void {
+    this.uses = isAsked ? (this.uses ?? new RecentUses()) : null;
+  }
+
+  /** Counters of one exit, for people. */
+  countsOf(slot: number): {
+    inFlight: number;
+    firstByteMs: number | null;
+    successes: number;
+    failures: number;
+  } {
+    const firstByteMs = this.firstByteMs[slot] ?? 0;
+    return {
+      inFlight: this.inFlight[slot] ?? 0,
+      firstByteMs: firstByteMs === 0 ? null : firstByteMs,
+      successes: this.successes[slot] ?? 0,
+      failures: this.failures[slot] ?? 0,
+    };
+  }
+
+  /** Smoothed time to the first byte; 0 before the first try, Infinity after tries without an answer. */
+  speedOf(slot: number): number {
+    const ms = this.firstByteMs[slot] ?? 0;
+    if (ms > 0) return ms;
+    return this.successes[slot] === 0 && this.failures[slot] === 0 ? 0 : Infinity;
   }
 
   hasWorked(slot: number): boolean {

@@ -69,6 +69,16 @@ export const metricTable = {
   turnpike_exchanges_open: gauge('Requests under way.'),
   turnpike_tunnels_open: gauge('Tunnels that stand.'),
   turnpike_exits: gauge('Exits by state.', 'pool', 'state'),
+  turnpike_pool_loads_total: counter(
+    'Times the exits of a pool were read anew: swapped, or kept because something was wrong.',
+    'pool',
+    'outcome',
+  ),
+  turnpike_list_fetches_total: counter(
+    'Times a list of upstreams was asked for by its URL: fresh, unchanged or failed.',
+    'pool',
+    'outcome',
+  ),
   turnpike_log_lines_dropped_total: counter('Log lines lost because they could not be written.'),
   turnpike_config_reloads_total: counter('New configurations, by what came of them.', 'outcome'),
   turnpike_notes_total: counter('Notes of the gateway about itself, by level.', 'level'),

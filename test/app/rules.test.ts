@@ -1,11 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { FailureLimit } from '../../src/access/failure-limit.js';
 import { buildRules, countUpstreams, exitsThatStay } from '../../src/app/rules.js';
 import { loadConfig } from '../../src/config/load.js';
-import { banRulesOf } from '../../src/config/runtime-values.js';
-import { seededRandom } from '../../src/core/random.js';
-import { Ledger } from '../../src/exits/ledger.js';
 import type { Rules } from '../../src/gateway/services.js';
+import { rulesParts } from './rules-parts.js';
 
 const env: Record<string, string> = {};
 
@@ -25,9 +22,9 @@ async function rulesOf(...urls: string[]): Promise<Rules> {
       options: { tls: { verify: unchecked === undefined } },
     };
   });
-  const ledger = new Ledger(banRulesOf(config), seededRandom(1));
-  const parts = { ledger, failures: new FailureLimit() };
-  return (await buildRules({ ...config, pools: [{ ...pool, sources }] }, parts)).rules;
+  const built = await buildRules({ ...config, pools: [{ ...pool, sources }] }, rulesParts());
+  built.keeper.close();
+  return built.rules;
 }
 
 describe('exits that stay', () => {
