@@ -66,22 +66,22 @@ export interface AppParts {
   readonly listWorker?: URL;
 }
 
+const ownWorker = new URL('./exits/list-worker.js', import.meta.url);
+
 /** Builds a gateway; nothing listens yet. @throws when a source of upstreams or the log file can't be read. */
 export async function buildApp(config: Config, parts: AppParts = {}): Promise<App> {
-  const { clock = systemClock, random = systemRandom, lookUp = systemLookUp } = parts;
+  const { clock = systemClock, random = systemRandom, lookUp = systemLookUp, listWorker = ownWorker } = parts;
   const log = createLog(config.log, clock);
   const subscribers: Subscriber[] = [(event) => log.subscribe(event)];
   if (parts.subscriber !== undefined) subscribers.push(parts.subscriber);
   const emit = createEmit(subscribers);
   const own = ownPlace();
-  const listWorker = parts.listWorker ?? new URL('./exits/list-worker.js', import.meta.url);
   const plant = await buildPlant(config, { clock, random, lookUp, emit, own, listWorker });
-  subscribers.push(toldOfBans(plant));
   const { services } = plant;
   const listeners = config.listeners.map((each) => new Listener(services, defaultsOf(each)));
   let phase: Readiness['phase'] = 'starting';
   const metrics = observe(plant, listeners, () => log.dropped());
-  subscribers.push((event) => metrics.subscribe(event));
+  subscribers.push(toldOfBans(plant), (event) => metrics.subscribe(event));
   const admin = createAdminServer({
     metrics,
     hosts: config.adminHosts,

@@ -18,7 +18,8 @@
  */
 import { hash } from 'node:crypto';
 import { Secret } from '../core/secret.js';
-import { cityName, idOf, parseUpstreamUrl } from './upstream.js';
+import { idOf } from './id-of.js';
+import { cityName, parseUpstreamUrl } from './upstream.js';
 import type { Upstream, UpstreamLogin, UpstreamOptions } from './upstream.js';
 
 /** Most exits of one template. */

@@ -6,11 +6,11 @@
  * Parsed by hand, since `new URL` re-encodes logins. The login ends at the *last* `@`, the user at the first `:`,
  * and both are percent-decoded once. No reason of a refusal repeats a byte of the text: it may be a password.
  */
-import { hash } from 'node:crypto';
 import { domainToASCII } from 'node:url';
 import ipaddr from 'ipaddr.js';
 import { Secret } from '../core/secret.js';
 import { LONGEST_SOCKS_LOGIN } from '../protocol/socks.js';
+import { idOf } from './id-of.js';
 import type { TemplateSeat } from './template.js';
 
 /** How a proxy is spoken to. */
@@ -99,8 +99,6 @@ const INTERNATIONAL = /^[a-z0-9._\u0080-\u{10ffff}-]+$/iu;
 const NO_TAGS: readonly string[] = [];
 const USUAL_TLS: UpstreamTls = { ca: null, verify: true, servername: null };
 const DIRECT_STANDS_ALONE = 'direct:// stands alone: it has no host and no login';
-const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
-const ID_CHARS = 12;
 
 /** Reads an upstream URL: the upstream, or why it can't be one. */
 export function parseUpstreamUrl(text: string, options: UpstreamOptions = {}): ParsedUpstream {
@@ -290,18 +288,6 @@ function percentDecode(text: string): string | null {
 function upstreamId(endpoint: Endpoint): string {
   const login = endpoint.login === null ? 'none' : `user\n${endpoint.login.username}`;
   return idOf(`${endpoint.protocol}\n${endpoint.host}\n${endpoint.port}\n${login}`);
-}
-
-/** An id from what makes an exit: 60 bits of SHA-256 in base32. At a million exits two fall together once in two million lists. */
-export function idOf(identity: string): string {
-  const digest = hash('sha256', identity, 'buffer');
-  let id = 'u-';
-  for (let i = 0; i < ID_CHARS; i++) {
-    const bit = i * 5;
-    const pair = digest.readUInt16BE(bit >> 3);
-    id += BASE32.charAt((pair >> (11 - (bit & 7))) & 31);
-  }
-  return id;
 }
 
 function bad(reason: string): { readonly kind: 'bad'; readonly reason: string } {
