@@ -32,6 +32,18 @@ describe('readSources', () => {
     ]);
   });
 
+  it('takes direct:// from a file, and refuses it from a server, in any form of list', () => {
+    const list = (from: 'file' | 'server', text: string) =>
+      readSources('main', [{ kind: 'list', from, name: 'list', text, options: {} }]);
+    for (const text of ['h:1\ndirect://', '{"url":"http://h:1"}\n{"url":"direct://"}']) {
+      expect(list('file', text).upstreams.map(({ label }) => label)).toEqual(['http://h:1', 'direct://']);
+      expect(list('server', text).upstreams.map(({ label }) => label)).toEqual(['http://h:1']);
+      expect(list('server', text).problems).toEqual([
+        expect.objectContaining({ line: 2, reason: expect.stringContaining('may not come from a server') }),
+      ]);
+    }
+  });
+
   it('says once why a template is none', () => {
     const { problems, upstreams } = readSources('main', [
       { ...template, text: 'http://u:p@vendor.example:1' },
