@@ -15,7 +15,7 @@ const importTable = {
   upstreams: { imports: ['core', 'protocol', 'facts'] },
   request: { imports: ['core', 'protocol'], types: ['http1'] },
   outcome: { imports: ['core', 'http1', 'protocol', 'facts'], types: ['upstreams'] },
-  routing: { imports: ['core', 'protocol', 'upstreams', 'outcome'], types: ['request'] },
+  routing: { imports: ['core', 'protocol', 'upstreams', 'outcome'], types: ['facts', 'request'] },
   state: { imports: ['core', 'facts'] },
   storage: { imports: ['core'] },
   exits: { imports: ['core', 'protocol', 'facts', 'upstreams', 'state'] },

@@ -1,5 +1,6 @@
 /** What the runtime works by, made from the configuration: one function per value, so that `app.ts` stays small. */
-import type { BanRules, Limits, Runtime, Timeouts } from '../routing/runtime.js';
+import type { BanRules } from '../facts/ban.js';
+import type { Limits, Runtime, Timeouts } from '../routing/runtime.js';
 import type { Route } from '../routing/route.js';
 import type { Config } from './config.js';
 import { openFileLimit } from './open-files.js';

@@ -155,6 +155,7 @@ export interface BanRules {
   readonly siteCapMs: number;
   readonly transportMs: number;
   readonly transportCapMs: number;
+  /** Extra time by chance, as a share: 0.2 is 0…+20 %. */
   readonly jitter: number;
   /** Largest share of a pool that may be set aside by itself; always at least one exit. */
   readonly maxEjected: number;

@@ -44,7 +44,7 @@ export interface PickCourse {
 /** The exit of a session that stays, or of a request without session, if one is free: the usual cases, without a wait. */
 export function pickAtOnce(services: GatewayServices, job: Job, course: PickCourse): Exit | null {
   const { pin } = course;
-  const pinned = pin?.known ?? null;
+  const pinned = pin?.look() ?? null;
   if (pin !== null && pinned === null) return null;
   const found = chooseFrom(services, job, course, pinned);
   if (found.kind === 'none' || (pin !== null && found.upstream.id !== pinned)) return null;

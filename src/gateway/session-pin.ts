@@ -22,14 +22,14 @@ export class SessionPin {
   }
 
   /** The exit that the session is on, null for one that has none yet; undefined when the store must be waited for. */
-  get known(): string | null | undefined {
+  look(): string | null | undefined {
     if (!this.isLoaded) this.take(this.services.pins.find(this.key, this.ask.ttlMs));
     return this.isLoaded ? (this.pin?.exit ?? null) : undefined;
   }
 
   /** The exit that the session is on, or null for a session that has none yet. */
   async exit(): Promise<string | null> {
-    const { known } = this;
+    const known = this.look();
     if (known !== undefined) return known;
     this.pin = await this.finding;
     this.isLoaded = true;

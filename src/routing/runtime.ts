@@ -1,4 +1,5 @@
 /** The one value that a reload swaps: routes, pools and rules. Immutable. */
+import type { BanRules } from '../facts/ban.js';
 import type { Pool } from '../upstreams/pool.js';
 import type { Route } from './route.js';
 
@@ -37,21 +38,6 @@ export interface Limits {
   /** Idle connections kept to one exit. */
   readonly idlePerExit: number;
   readonly idleTotal: number;
-}
-
-/** How bans are counted; times in milliseconds. */
-export interface BanRules {
-  readonly siteMs: number;
-  readonly siteCapMs: number;
-  readonly transportMs: number;
-  readonly transportCapMs: number;
-  /** Extra time by chance, as a share: 0.2 is 0…+20 %. */
-  readonly jitter: number;
-  /** Largest share of a pool that may be set aside by itself; always at least one exit. */
-  readonly maxEjected: number;
-  /** How many suspect answers within the window make a ban. */
-  readonly suspectCount: number;
-  readonly suspectWindowMs: number;
 }
 
 /** What becomes of tunnels whose exit is banned: kept, ended when silent for `banIdleMs`, or ended at once. */
