@@ -68,17 +68,21 @@ export interface AppParts {
   readonly lookUp?: LookUp;
   /** Hears every event beside log and metrics. */
   readonly subscriber?: Subscriber;
+  /** The compiled thread that reads big lists. */
+  readonly listWorker?: URL;
 }
+
+const ownWorker = new URL('./exits/list-worker.js', import.meta.url);
 
 /** Builds a gateway; nothing listens yet. @throws when a source of upstreams or the log file can't be read. */
 export async function buildApp(config: Config, parts: AppParts = {}): Promise<App> {
-  const { clock = systemClock, random = systemRandom, lookUp = systemLookUp } = parts;
+  const { clock = systemClock, random = systemRandom, lookUp = systemLookUp, listWorker = ownWorker } = parts;
   const log = createLog(config.log, clock);
   const subscribers: Subscriber[] = [(event) => log.subscribe(event)];
   if (parts.subscriber !== undefined) subscribers.push(parts.subscriber);
   const emit = createEmit(subscribers);
   const own = ownPlace();
-  const plant = await buildPlant(config, { clock, random, lookUp, emit, own });
+  const plant = await buildPlant(config, { clock, random, lookUp, emit, own, listWorker });
   const { services } = plant;
   const desks = makeDesks(services, plant);
   const listeners = config.listeners.map((each) => new Listener(services, defaultsOf(each)));
@@ -92,9 +96,10 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
     metrics: (readings) =>
       observe(plant, { ...readings, exchangesOpen, logLinesDropped: () => log.dropped() }),
   });
-  subscribers.push(...door.subscribers);
+  subscribers.push(toldOfBans(plant), ...door.subscribers);
   const shutDown = async (): Promise<Stopped> => {
     phase = 'draining';
+    plant.close();
     const { timeouts } = services.rules().runtime;
     const cut = await drainGateway({ listeners, relays: services.relays, clock, timeouts });
     services.opener.idle.dropWhere(() => true);
@@ -116,6 +121,7 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
     },
     start: async () => {
       const started = await listenAll(config, { listeners, admin: door.server, own });
+      plant.start();
       proxyDoors.push(...started.proxy);
       phase = 'serving';
       return door.tokenFile === null ? started : { ...started, adminTokenFile: door.tokenFile };
@@ -150,6 +156,13 @@ function swapFor(
 function reopenThen(log: Log, reload: () => Promise<Applied>): Promise<Applied> {
   log.reopen();
   return reload();
+}
+
+/** Exits of templates take new sessions after a ban for a site. */
+function toldOfBans(plant: Plant): Subscriber {
+  return (event) => {
+    if (event.type === 'exit_banned' && event.site !== null) plant.exitBanned(event.upstream);
+  };
 }
 
 function observe(plant: Plant, gauges: Gauges): Metrics {

@@ -9,7 +9,7 @@ import type { Loaded } from '../config/load.js';
 import { formatProblem } from '../config/problems.js';
 import type { ConfigReloaded, Emit } from '../core/events.js';
 import type { Rules } from '../gateway/services.js';
-import { buildRules, countUpstreams, type BuiltRules } from './rules.js';
+import { buildRules, countUpstreams, type BuiltRules, type RulesParts } from './rules.js';
 
 /** What came of a new configuration. */
 export type Applied =
@@ -30,7 +30,7 @@ export interface ReloadParts {
   readonly emit: Emit;
   /** The configuration of the start: what needs a restart is compared with it. */
   readonly startedWith: Config;
-  readonly rulesParts: Parameters<typeof buildRules>[1];
+  readonly rulesParts: RulesParts;
   /** Whether the gateway is on its way out, and takes no new rules. */
   readonly isStopping: () => boolean;
   /**
@@ -97,12 +97,22 @@ export class Reloads {
 
   private async take(config: Config): Promise<Applied> {
     const built = await buildRules(config, this.parts.rulesParts);
-    if (this.parts.isStopping()) return kept(['the gateway is stopping']);
-    const rules = this.parts.swap(config, built);
-    for (const problem of built.problems)
-      this.parts.emit({ type: 'note', level: 'warn', what: 'bad_upstream', detail: { ...problem } });
+    const rules = this.swapIn(config, built);
+    if (rules === null) return kept(['the gateway is stopping']);
     const needsRestart = settingsThatNeedRestart(this.parts.startedWith, config);
     return { kind: 'applied', upstreams: countUpstreams(rules), needsRestart };
+  }
+
+  /** Null where it is too late. What is not put in force is closed. */
+  private swapIn(config: Config, built: BuiltRules): Rules | null {
+    try {
+      if (!this.parts.isStopping()) return this.parts.swap(config, built);
+    } catch (error) {
+      built.keeper.close();
+      throw error;
+    }
+    built.keeper.close();
+    return null;
   }
 
   private tell(applied: Applied, cause: ReloadCause): void {

@@ -4,7 +4,7 @@ import { parseList } from '../upstreams/list.js';
 import type { Config } from './config.js';
 import { fileTrouble } from './secrets.js';
 
-/** How many upstreams there are, and which lines of lists were left out. */
+/** How many upstreams there are (lists on servers are not asked for), and which lines of lists were left out. */
 export interface ListReport {
   readonly upstreams: number;
   /** `proxies.txt:12: reason`; a reason never repeats the line. */
@@ -16,8 +16,9 @@ export function inspectLists(config: Config): ListReport {
   let upstreams = 0;
   const problems: string[] = [];
   for (const source of config.pools.flatMap((pool) => pool.sources)) {
-    if (source.kind === 'url') {
-      upstreams += 1;
+    if (source.kind === 'list') continue;
+    if (source.kind !== 'file') {
+      upstreams += source.kind === 'template' ? source.exits : 1;
       continue;
     }
     try {

@@ -1,15 +1,23 @@
 /**
- * Lists of upstreams as vendors hand them out: one upstream a line, any of
+ * Lists of upstreams as vendors hand them out. The first line that is neither blank nor a comment says what the list is:
+ *
+ *   begins with `{`                    JSON lines: one object a line
+ *   names a url or host and another    CSV with a header, see list-csv.ts
+ *   anything else                      plain: one upstream a line, any of
  *
  *   http://user:password@host:port     a URL; its login is percent-decoded
  *   user:password@host:port            the same without a protocol: http
  *   host:port                          http, without login
  *   host:port:user:password            http; the login is taken as it stands, never decoded
  *
- * Blank lines, lines that begin with `#`, and whatever follows a blank and `#` are left out; so is a byte order mark.
- * A line that ends in `@host:port` is the second form, also when it could be read as the fourth.
- * Reasons never repeat the line: it may hold a password.
+ * Blank lines and lines that begin with `#` are left out, in plain lists also whatever follows a blank and `#`; so is a
+ * byte order mark. A plain line that ends in `@host:port` is the second form, also when it could be read as the fourth.
+ * What names of JSON and CSV mean: list-record.ts. Reasons never repeat the line: it may hold a password.
  */
+import { hasTwins, readCsvHeader, readCsvRow } from './list-csv.js';
+import type { CsvHeader } from './list-csv.js';
+import { fieldNamed, upstreamOfRecord } from './list-record.js';
+import type { ListRecord } from './list-record.js';
 import { makeUpstream, parseAddress, parseAuthority, parseUpstreamUrl } from './upstream.js';
 import type { ParsedUpstream, Upstream, UpstreamOptions } from './upstream.js';
 
@@ -22,15 +30,20 @@ export interface ListProblem {
 
 const MAX_PROBLEMS = 1000;
 
+/** Reads one line; null for one that is no upstream and no fault: blank, a comment, the header. */
+type LineReader = (line: string) => ParsedUpstream | null;
+
 /**
  * Reads a list.
  * @param options what holds for every line: tags, country, weight …
+ * @param from a list that comes from a server may not send us to targets without a proxy
  * @returns the upstreams in order, each id once, and every line that was left out with its reason
  *   (the first thousand, then one with line 0 that counts the others).
  */
 export function parseList(
   text: string,
   options: UpstreamOptions = {},
+  from: 'file' | 'server' = 'file',
 ): { entries: Upstream[]; problems: ListProblem[] } {
   const entries: Upstream[] = [];
   const problems: ListProblem[] = [];
@@ -40,13 +53,17 @@ export function parseList(
     if (problems.length < MAX_PROBLEMS) problems.push({ line, reason });
     else dropped++;
   };
+  const read = readerFor(options);
   const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/);
-  lines.forEach((raw, index) => {
-    const content = raw.replace(/(?:^|[ \t])#.*$/, '').trim();
-    if (content === '') return;
-    const parsed = parseLine(content, options);
+  lines.forEach((line, index) => {
+    const parsed = read(line);
+    if (parsed === null) return;
     if (parsed.kind === 'bad') {
       report(index + 1, parsed.reason);
+      return;
+    }
+    if (from === 'server' && parsed.upstream.protocol === 'direct') {
+      report(index + 1, 'direct:// may not come from a server: it stands in the configuration or in a file');
       return;
     }
     const first = firstLines.get(parsed.upstream.id);
@@ -59,6 +76,76 @@ export function parseList(
   });
   if (dropped > 0) problems.push({ line: 0, reason: `${dropped} more lines were left out` });
   return { entries, problems };
+}
+
+/** A reader that finds out by the first line with something in it what the list is. */
+function readerFor(options: UpstreamOptions): LineReader {
+  let chosen: LineReader | null = null;
+  return (line) => {
+    if (chosen !== null) return chosen(line);
+    if (isNothing(line)) return null;
+    const header = readCsvHeader(line.trim());
+    if (header !== null) {
+      chosen = csvReader(header, options);
+      return hasTwins(header) ? bad('two columns of the header mean the same') : null;
+    }
+    chosen = line.trimStart().startsWith('{') ? jsonReader(options) : plainReader(options);
+    return chosen(line);
+  };
+}
+
+function isNothing(line: string): boolean {
+  return line.trim() === '' || line.trimStart().startsWith('#');
+}
+
+function bad(reason: string): ParsedUpstream {
+  return { kind: 'bad', reason };
+}
+
+function plainReader(options: UpstreamOptions): LineReader {
+  return (line) => {
+    const content = line.replace(/(?:^|[ \t])#.*$/, '').trim();
+    return content === '' ? null : parseLine(content, options);
+  };
+}
+
+function csvReader(header: CsvHeader, options: UpstreamOptions): LineReader {
+  return (line) => {
+    if (isNothing(line)) return null;
+    if (hasTwins(header)) return bad('two columns of the header mean the same');
+    const record = readCsvRow(line, header);
+    return record === null
+      ? bad('a quote is not closed, or there are more cells than columns')
+      : upstreamOfRecord(record, options);
+  };
+}
+
+function jsonReader(options: UpstreamOptions): LineReader {
+  return (line) => {
+    if (isNothing(line)) return null;
+    const record = recordOf(line);
+    return record === null
+      ? bad('the line is not a JSON object, with each name once')
+      : upstreamOfRecord(record, options);
+  };
+}
+
+function recordOf(line: string): ListRecord | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return null;
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
+  const record: ListRecord = {};
+  for (const [name, item] of Object.entries(value)) {
+    const field = fieldNamed(name);
+    if (field === null) continue;
+    if (field in record) return null;
+    record[field] = item;
+  }
+  return record;
 }
 
 function parseLine(line: string, options: UpstreamOptions): ParsedUpstream {
@@ -74,7 +161,7 @@ function parseLine(line: string, options: UpstreamOptions): ParsedUpstream {
     if (address.kind === 'bad') return address;
     return makeUpstream({ protocol: 'http', ...address.value, login: { username, password } }, options);
   }
-  if (at >= 0) return { kind: 'bad', reason: 'after the last @ a host and a port are wanted' };
+  if (at >= 0) return bad('after the last @ a host and a port are wanted');
   const address = parseAddress(line, null);
   if (address.kind === 'bad') return address;
   return makeUpstream({ protocol: 'http', ...address.value, login: null }, options);
