@@ -10,11 +10,14 @@ import { assemblePool, buildPool, type Pool, type PoolRules } from '../upstreams
 import { exitsOf, readSources } from '../upstreams/pool-source.js';
 import type { SourceContent, SourceProblem } from '../upstreams/pool-source.js';
 import type { Upstream } from '../upstreams/upstream.js';
-import { textOf } from './sources.js';
+import { contentOf } from './sources.js';
 import type { FromWorker, ToWorker, WorkerSource } from './worker-messages.js';
 
 /** Lists longer than this, together, go to a thread: about 5,000 lines, ten milliseconds. */
 export const INLINE_BYTES = 256 * 1024;
+
+/** Portions asked for ahead, so that both threads are at work. */
+const AHEAD = 3;
 
 /** Gives an upstream its slot in the ledger. */
 export type Intern = (upstream: Upstream) => number;
@@ -48,12 +51,6 @@ export async function buildPoolFrom(
   const { upstreams, counts, problems } = readSources(rules.name, sources.map(contentOf));
   checkSize(rules, upstreams.length);
   return { pool: buildPool({ ...rules, upstreams }, parts.intern), counts, problems };
-}
-
-function contentOf(source: WorkerSource): SourceContent {
-  if (source.kind !== 'list') return source;
-  const { bytes, ...rest } = source;
-  return { ...rest, text: textOf(bytes) };
 }
 
 /** @throws Error where a ring of ketama would get too slow */
@@ -99,6 +96,7 @@ function buildInThread(
       { kind: 'job', pool: rules.name, sources },
       buffers.filter((buffer) => buffer !== null),
     );
+    for (let n = 0; n < AHEAD; n++) say({ kind: 'next' });
   });
 }
 
@@ -112,7 +110,7 @@ function ownBuffer(bytes: Uint8Array): ArrayBuffer | null {
 class Assembly {
   private readonly upstreams: Upstream[] = [];
   private readonly indexById = new IdMap();
-  private slots = new Uint32Array(0);
+  private slots = new Uint32Array(1024);
   private counts: readonly number[] = [];
   private problems: readonly SourceProblem[] = [];
 
@@ -122,23 +120,22 @@ class Assembly {
     private readonly intern: Intern,
   ) {}
 
-  /** Takes a message; the pool when it was the last. */
+  /** Takes a message; the pool when it was the last. @throws Error when there are too many exits for the rules */
   take(message: FromWorker): BuiltPool | null {
-    if (message.kind === 'parsed') {
-      this.counts = message.counts;
-      this.problems = message.problems;
-      const total = message.counts.reduce((sum, count) => sum + count, 0);
-      checkSize(this.rules, total);
-      this.slots = new Uint32Array(total);
-      return null;
-    }
     if (message.kind === 'rows') {
       const source = this.sources[message.source];
       if (source?.kind === 'template') this.addTemplate(source);
       else for (const upstream of unpackUpstreams(message.rows, source?.options ?? {})) this.add(upstream);
+      checkSize(this.rules, this.upstreams.length);
       return null;
     }
-    const { upstreams, indexById, slots, counts, problems } = this;
+    if (message.kind === 'parsed') {
+      this.counts = message.counts;
+      this.problems = message.problems;
+      return null;
+    }
+    const { upstreams, indexById, counts, problems } = this;
+    const slots = this.slots.slice(0, upstreams.length);
     const pool = assemblePool(this.rules, { upstreams, indexById, slots, index: message.index });
     return { pool, counts, problems };
   }
@@ -152,6 +149,11 @@ class Assembly {
 
   private add(upstream: Upstream): void {
     const index = this.upstreams.length;
+    if (index >= this.slots.length) {
+      const longer = new Uint32Array(index * 2);
+      longer.set(this.slots);
+      this.slots = longer;
+    }
     this.upstreams.push(upstream);
     this.indexById.set(upstream.id, index);
     this.slots[index] = this.intern(upstream);

@@ -15,8 +15,8 @@ interface Added {
 /** The changes of one pool. */
 interface Changes {
   readonly added: Map<string, Added>;
-  /** Ids of exits that the sources name and nobody wants. */
-  readonly removed: Set<string>;
+  /** Exits that nobody wants, and whether the sources name them: the others need not be remembered once they are out. */
+  readonly removed: Map<string, { readonly isNamed: boolean }>;
 }
 
 /** What was added and removed by hand, by pool. */
@@ -33,8 +33,9 @@ export class Roster {
   /** What the next snapshot of a pool is made of; the very list of this one where nothing is to be changed. */
   current({ name, upstreams, indexById }: Pool): readonly Upstream[] {
     const { added, removed } = this.#of(name);
+    for (const [id, { isNamed }] of removed) if (!isNamed && !indexById.has(id)) removed.delete(id);
     const more = [...added].filter(([id]) => !indexById.has(id)).map(([, { upstream }]) => upstream);
-    const isLess = [...removed].some((id) => indexById.has(id));
+    const isLess = [...removed.keys()].some((id) => indexById.has(id));
     if (!isLess && more.length === 0) return upstreams;
     return [...upstreams.filter(({ id }) => !removed.has(id)), ...more];
   }
@@ -42,21 +43,21 @@ export class Roster {
   /** Adds an exit, or takes back that it was removed. */
   add(pool: string, upstream: Upstream): void {
     const { added, removed } = this.#of(pool);
-    added.set(upstream.id, { upstream, isNamed: removed.delete(upstream.id) });
+    added.set(upstream.id, { upstream, isNamed: removed.get(upstream.id)?.isNamed ?? false });
+    removed.delete(upstream.id);
   }
 
   /** Removes an exit, one of the sources or one that was added. */
   remove(pool: string, id: string): void {
     const { added, removed } = this.#of(pool);
-    const isNamed = added.get(id)?.isNamed ?? true;
+    removed.set(id, { isNamed: added.get(id)?.isNamed ?? true });
     added.delete(id);
-    if (isNamed) removed.add(id);
   }
 
   #of(pool: string): Changes {
     const known = this.#changes.get(pool);
     if (known !== undefined) return known;
-    const made: Changes = { added: new Map(), removed: new Set() };
+    const made: Changes = { added: new Map(), removed: new Map() };
     this.#changes.set(pool, made);
     return made;
   }

@@ -2,7 +2,9 @@
 import { readFile, stat } from 'node:fs/promises';
 import { parseList } from '../upstreams/list.js';
 import type { ListProblem } from '../upstreams/list.js';
+import type { SourceContent } from '../upstreams/pool-source.js';
 import type { Upstream, UpstreamOptions } from '../upstreams/upstream.js';
+import type { WorkerSource } from './worker-messages.js';
 
 /** What a file gave. */
 export interface LoadedList {
@@ -54,6 +56,13 @@ export async function loadFile(
   if (read.kind === 'unread') return unread(read.reason);
   const { entries, problems } = parseList(textOf(read.bytes), options);
   return { upstreams: entries, problems, isRead: true };
+}
+
+/** A source as it is read: the bytes of a list as text. */
+export function contentOf(source: WorkerSource): SourceContent {
+  if (source.kind !== 'list') return source;
+  const { bytes, ...rest } = source;
+  return { ...rest, text: textOf(bytes) };
 }
 
 /** The text of a list; bytes that are no UTF-8 become U+FFFD. */

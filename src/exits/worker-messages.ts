@@ -1,8 +1,9 @@
 /**
  * What is said between the thread that serves and the one that reads a big list. Types only.
  *
- *   → job         ← parsed        what the sources gave, in counts
- *   → next        ← rows | index  the exits in portions, one for each `next`; then the index
+ *   → job
+ *   → next        ← rows | parsed | index   one for each `next`: the exits in portions as they are read, what the sources
+ *                                           gave in counts, the index; more than one `next` may be on its way
  */
 import type { PackedUpstreams } from '../upstreams/packed-upstreams.js';
 import type { PoolIndex } from '../upstreams/pool-index.js';

@@ -29,17 +29,16 @@ export interface ListProblem {
 }
 
 const MAX_PROBLEMS = 1000;
+const TWINS = 'two columns of the header mean the same';
+
+/** What a line gave. */
+export type ListEntry =
+  { readonly kind: 'upstream'; readonly upstream: Upstream } | (ListProblem & { readonly kind: 'problem' });
 
 /** Reads one line; null for one that is no upstream and no fault: blank, a comment, the header. */
 type LineReader = (line: string) => ParsedUpstream | null;
 
-/**
- * Reads a list.
- * @param options what holds for every line: tags, country, weight …
- * @param from a list that comes from a server may not send us to targets without a proxy
- * @returns the upstreams in order, each id once, and every line that was left out with its reason
- *   (the first thousand, then one with line 0 that counts the others).
- */
+/** Reads a list at once; see {@link readList}. */
 export function parseList(
   text: string,
   options: UpstreamOptions = {},
@@ -47,35 +46,63 @@ export function parseList(
 ): { entries: Upstream[]; problems: ListProblem[] } {
   const entries: Upstream[] = [];
   const problems: ListProblem[] = [];
-  const firstLines = new Map<string, number>();
-  let dropped = 0;
-  const report = (line: number, reason: string): void => {
-    if (problems.length < MAX_PROBLEMS) problems.push({ line, reason });
-    else dropped++;
-  };
-  const read = readerFor(options);
-  const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/);
-  lines.forEach((line, index) => {
-    const parsed = read(line);
-    if (parsed === null) return;
-    if (parsed.kind === 'bad') {
-      report(index + 1, parsed.reason);
-      return;
-    }
-    if (from === 'server' && parsed.upstream.protocol === 'direct') {
-      report(index + 1, 'direct:// may not come from a server: it stands in the configuration or in a file');
-      return;
-    }
-    const first = firstLines.get(parsed.upstream.id);
-    if (first !== undefined) {
-      report(index + 1, `the same upstream as in line ${first}; this line is left out`);
-      return;
-    }
-    firstLines.set(parsed.upstream.id, index + 1);
-    entries.push(parsed.upstream);
-  });
-  if (dropped > 0) problems.push({ line: 0, reason: `${dropped} more lines were left out` });
+  for (const entry of readList(text, options, from)) {
+    if (entry.kind === 'upstream') entries.push(entry.upstream);
+    else problems.push({ line: entry.line, reason: entry.reason });
+  }
   return { entries, problems };
+}
+
+/**
+ * Reads a list, line by line as it is asked to, so that a long one need not be in memory as objects.
+ * @param options what holds for every line: tags, country, weight …
+ * @param from a list that comes from a server may not send us to targets without a proxy
+ * @returns the upstreams in order, each id once, and every line that was left out with its reason
+ *   (the first thousand, then one with line 0 that counts the others).
+ */
+export function* readList(
+  text: string,
+  options: UpstreamOptions,
+  from: 'file' | 'server',
+): Generator<ListEntry> {
+  const firstLines = new Map<string, number>();
+  const read = readerFor(options);
+  let problems = 0;
+  let number = 0;
+  for (const line of linesOf(text)) {
+    number++;
+    const parsed = read(line);
+    if (parsed === null) continue;
+    const reason = parsed.kind === 'bad' ? parsed.reason : refusal(parsed.upstream, firstLines, from);
+    if (parsed.kind === 'upstream' && reason === null) {
+      firstLines.set(parsed.upstream.id, number);
+      yield parsed;
+    } else if (++problems <= MAX_PROBLEMS) yield { kind: 'problem', line: number, reason: reason ?? '' };
+  }
+  const dropped = problems - MAX_PROBLEMS;
+  if (dropped > 0) yield { kind: 'problem', line: 0, reason: `${dropped} more lines were left out` };
+}
+
+/** Why an upstream does not count, or null. */
+function refusal(
+  { id, protocol }: Upstream,
+  firstLines: ReadonlyMap<string, number>,
+  from: 'file' | 'server',
+): string | null {
+  if (from === 'server' && protocol === 'direct')
+    return 'direct:// may not come from a server: it stands in the configuration or in a file';
+  const first = firstLines.get(id);
+  return first === undefined ? null : `the same upstream as in line ${first}; this line is left out`;
+}
+
+function* linesOf(text: string): Generator<string> {
+  const ends = /\r\n|\n|\r/g;
+  let start = text.startsWith('\uFEFF') ? 1 : 0;
+  for (let end = ends.exec(text); end !== null; end = ends.exec(text)) {
+    yield text.slice(start, end.index);
+    start = ends.lastIndex;
+  }
+  yield text.slice(start);
 }
 
 /** A reader that finds out by the first line with something in it what the list is. */
@@ -86,8 +113,10 @@ function readerFor(options: UpstreamOptions): LineReader {
     if (isNothing(line)) return null;
     const header = readCsvHeader(line.trim());
     if (header !== null) {
-      chosen = csvReader(header, options);
-      return hasTwins(header) ? bad('two columns of the header mean the same') : null;
+      chosen = hasTwins(header)
+        ? (each) => (isNothing(each) ? null : bad(TWINS))
+        : csvReader(header, options);
+      return hasTwins(header) ? bad(TWINS) : null;
     }
     chosen = line.trimStart().startsWith('{') ? jsonReader(options) : plainReader(options);
     return chosen(line);
@@ -112,7 +141,6 @@ function plainReader(options: UpstreamOptions): LineReader {
 function csvReader(header: CsvHeader, options: UpstreamOptions): LineReader {
   return (line) => {
     if (isNothing(line)) return null;
-    if (hasTwins(header)) return bad('two columns of the header mean the same');
     const record = readCsvRow(line, header);
     return record === null
       ? bad('a quote is not closed, or there are more cells than columns')

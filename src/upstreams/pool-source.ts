@@ -1,5 +1,5 @@
 /** From what the sources of a pool hold, to its upstreams: lists, single URLs, templates. The same in any thread. */
-import { parseList } from './list.js';
+import { readList, type ListEntry, type ListProblem } from './list.js';
 import { parseTemplate, templateExits } from './template.js';
 import { parseUpstreamUrl } from './upstream.js';
 import type { Upstream, UpstreamOptions } from './upstream.js';
@@ -41,25 +41,50 @@ export interface PoolContent {
   readonly problems: readonly SourceProblem[];
 }
 
-/** Reads the sources of one pool. */
+/** Reads the sources of one pool at once. */
 export function readSources(pool: string, sources: readonly SourceContent[]): PoolContent {
   const upstreams: Upstream[] = [];
   const counts: number[] = [];
   const problems: SourceProblem[] = [];
-  const seen = new Set<string>();
+  const reader = new SourceReader(pool, sources.length);
   for (const source of sources) {
     const before = upstreams.length;
-    const report = (line: number, reason: string): void => {
-      problems.push({ pool, source: source.name, line, reason });
-    };
-    for (const upstream of readOne(pool, source, report)) {
-      if (seen.has(upstream.id)) continue;
-      seen.add(upstream.id);
-      upstreams.push(upstream);
+    for (const entry of reader.read(source)) {
+      if (entry.kind === 'upstream') upstreams.push(entry.upstream);
+      else problems.push(reader.problemOf(source, entry));
     }
     counts.push(upstreams.length - before);
   }
   return { upstreams, counts, problems };
+}
+
+/** Reads the sources of one pool, one after the other; an exit that an earlier one had is passed over. */
+export class SourceReader {
+  /** Ids of all sources; null where there is only one, which has each id once anyway. */
+  readonly #seen: Set<string> | null;
+
+  constructor(
+    private readonly pool: string,
+    sources: number,
+  ) {
+    this.#seen = sources > 1 ? new Set() : null;
+  }
+
+  /** What the next source gives. */
+  *read(source: SourceContent): Generator<ListEntry> {
+    for (const entry of readOne(this.pool, source)) {
+      if (entry.kind === 'upstream' && this.#seen !== null) {
+        if (this.#seen.has(entry.upstream.id)) continue;
+        this.#seen.add(entry.upstream.id);
+      }
+      yield entry;
+    }
+  }
+
+  /** A fault of a source, for people. */
+  problemOf({ name: source }: SourceContent, { line, reason }: ListProblem): SourceProblem {
+    return { pool: this.pool, source, line, reason };
+  }
 }
 
 /** The exits of a template source; nothing where the template is none. */
@@ -71,23 +96,17 @@ export function exitsOf(
   return parsed.kind === 'bad' ? [] : templateExits(parsed.template, { pool, ...source });
 }
 
-function readOne(
-  pool: string,
-  source: SourceContent,
-  report: (line: number, reason: string) => void,
-): readonly Upstream[] {
+function* readOne(pool: string, source: SourceContent): Generator<ListEntry> {
   if (source.kind === 'list') {
-    const { entries, problems } = parseList(source.text, source.options, source.from);
-    for (const { line, reason } of problems) report(line, reason);
-    return entries;
+    yield* readList(source.text, source.options, source.from);
+    return;
   }
   if (source.kind === 'url') {
     const parsed = parseUpstreamUrl(source.url, source.options);
-    if (parsed.kind === 'upstream') return [parsed.upstream];
-    report(0, parsed.reason);
-    return [];
+    yield parsed.kind === 'upstream' ? parsed : { kind: 'problem', line: 0, reason: parsed.reason };
+    return;
   }
   const parsed = parseTemplate(source.text, source.options);
-  if (parsed.kind === 'bad') report(0, parsed.reason);
-  return exitsOf(pool, source);
+  if (parsed.kind === 'bad') yield { kind: 'problem', line: 0, reason: parsed.reason };
+  for (const upstream of exitsOf(pool, source)) yield { kind: 'upstream', upstream };
 }

@@ -42,6 +42,14 @@ describe('Roster', () => {
     expect(roster.compose(poolFrom([a, b]))).toEqual([b]);
   });
 
+  it('takes an exit that was added out of the snapshot that has it', () => {
+    const roster = new Roster();
+    roster.add('main', c);
+    const withIt = poolFrom(roster.current(poolFrom([a, b])));
+    roster.remove('main', c.id);
+    expect(roster.current(withIt)).toEqual([a, b]);
+  });
+
   it('gives the very list of a snapshot in which nothing is to be changed', () => {
     const roster = new Roster();
     roster.add('main', c);
