@@ -70,6 +70,8 @@ export interface AppParts {
   readonly subscriber?: Subscriber;
   /** The compiled thread that reads big lists. */
   readonly listWorker?: URL;
+  /** Loads the configuration anew, for the admin API. */
+  readonly load?: () => Loaded;
 }
 
 const ownWorker = new URL('./exits/list-worker.js', import.meta.url);
@@ -92,6 +94,7 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
   const door = makeAdminDoor(config, {
     ...{ services, desks, version: versionOf(), exchangesOpen },
     phase: () => phase,
+    reload: async () => (parts.load === undefined ? null : reload(parts.load, 'api')),
     proxyDoors: () => proxyDoors,
     metrics: (readings) =>
       observe(plant, { ...readings, exchangesOpen, logLinesDropped: () => log.dropped() }),
@@ -114,6 +117,7 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
     ...{ emit, startedWith: config, rulesParts: plant.rulesParts, isStopping: () => stopping !== null },
     swap: swapFor(config, { plant, log, listeners }),
   });
+  const reload: App['reload'] = (load, cause) => reopenThen(log, () => reloads.reload(load, cause));
   return {
     exits: () => exitsIn(services.rules().runtime.pools.values()),
     get upstreamCount() {
@@ -127,7 +131,7 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
       return door.tokenFile === null ? started : { ...started, adminTokenFile: door.tokenFile };
     },
     apply: (next, cause = 'api') => reloads.apply(next, cause),
-    reload: (load, cause) => reopenThen(log, () => reloads.reload(load, cause)),
+    reload,
     stop: (reason) => {
       if (stopping === null) emit({ type: 'note', level: 'info', what: 'stopping', detail: { reason } });
       stopping ??= shutDown();

@@ -85,14 +85,10 @@ function clientOf(client: Settings['clients'][number], resources: Resources): Cl
 
 function adminOf(admin: Settings['admin'], resources: Resources): AdminConfig {
   const { cert, key } = admin.tls;
-  const certificate = cert === undefined ? null : resources.certificate(cert);
   return {
     tokens: admin.tokens.map((each) => ({ ...each, token: secretOf(each.token, resources) })),
     metrics: admin.metrics,
-    tls:
-      certificate !== null && 'pem' in certificate && key !== undefined
-        ? { cert: certificate.pem, key: secretOf(`file:${key}`, resources) }
-        : null,
+    tls: cert === undefined || key === undefined ? null : pairOf({ cert, key }, resources),
   };
 }
 

@@ -204,15 +204,7 @@ function checkAdmin(admin: Readonly<Record<string, unknown>>, check: Check): voi
       found.problems.push({ path, message: `needs at least ${leastTokenLength} characters` });
     }
   });
-  const tls = mapOf(admin['tls']);
-  const cert = textOf(tls['cert']);
-  const certificate = cert === null ? null : resources.certificate(cert);
-  if (certificate !== null && 'trouble' in certificate)
-    found.problems.push({ path: ['admin', 'tls', 'cert'], message: certificate.trouble });
-  const key = textOf(tls['key']);
-  const resolved = key === null ? null : resources.secret(`file:${key}`);
-  if (resolved?.kind === 'problem')
-    found.problems.push({ path: ['admin', 'tls', 'key'], message: resolved.message });
+  checkKeyPair(mapOf(admin['tls']), ['admin', 'tls'], check);
 }
 
 /** Looks up everything that a tree points to. */

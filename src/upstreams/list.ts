@@ -95,6 +95,26 @@ function refusal(
   return first === undefined ? null : `the same upstream as in line ${first}; this line is left out`;
 }
 
+/**
+ * The lines of a list that say something, each so that it says the same on its own: rows of a table become JSON. A row
+ * that can't be read stays as it is.
+ */
+export function* loneLines(text: string): Generator<{ readonly line: number; readonly text: string }> {
+  let header: CsvHeader | null = null;
+  let isFirst = true;
+  let number = 0;
+  for (const line of linesOf(text)) {
+    number++;
+    if (isNothing(line)) continue;
+    if (isFirst) header = readCsvHeader(line.trim());
+    const isHeader = isFirst && header !== null;
+    isFirst = false;
+    if (isHeader) continue;
+    const record = header === null || hasTwins(header) ? null : readCsvRow(line, header);
+    yield { line: number, text: record === null ? line.trim() : JSON.stringify(record) };
+  }
+}
+
 function* linesOf(text: string): Generator<string> {
   const ends = /\r\n|\n|\r/g;
   let start = text.startsWith('\uFEFF') ? 1 : 0;

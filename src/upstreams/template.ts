@@ -18,6 +18,7 @@
  */
 import { hash } from 'node:crypto';
 import { Secret } from '../core/secret.js';
+import { LONGEST_SOCKS_LOGIN } from '../protocol/socks.js';
 import { idOf } from './id-of.js';
 import { cityName, parseUpstreamUrl } from './upstream.js';
 import type { Upstream, UpstreamLogin, UpstreamOptions } from './upstream.js';
@@ -158,7 +159,11 @@ export class TemplateSeat {
   /** Whether every value that the login needs is there and can stand in it. */
   serves(filter: TemplateFilter): boolean {
     const { username, password } = this.template;
-    return this.#areServed(username, filter) && this.#areServed(password, filter);
+    if (!this.#areServed(username, filter) || !this.#areServed(password, filter)) return false;
+    if (!this.template.base.protocol.startsWith('socks')) return true;
+    // The session is as long for every key, so the exit's own tells how long a login gets.
+    const { login } = this.login(filter, null);
+    return isShortEnough(login.username) && isShortEnough(login.password.reveal());
   }
 
   /**
@@ -219,6 +224,10 @@ function valueOf(
   const value = filter[field] ?? template.defaults[field];
   if (value === null) return null;
   return field === 'city' ? cityName(String(value)) : String(value).toLowerCase();
+}
+
+function isShortEnough(text: string): boolean {
+  return Buffer.byteLength(text) <= LONGEST_SOCKS_LOGIN;
 }
 
 function isClean(value: string, separators: string): boolean {

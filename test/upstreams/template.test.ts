@@ -138,6 +138,21 @@ describe('a template', () => {
   });
 });
 
+describe('a template of SOCKS', () => {
+  it('serves nothing that would make its login longer than SOCKS takes', () => {
+    const filter = { country: null, asn: null };
+    const long = `u-{session}-city-{city}-${'x'.repeat(200)}`;
+    for (const [scheme, isServed] of [
+      ['socks5', false],
+      ['http', true],
+    ] as const) {
+      const seat = seatOf(`${scheme}://${long}:pw@vendor.example:1080`);
+      expect(seat.serves({ ...filter, city: 'ulm' })).toBe(true);
+      expect(seat.serves({ ...filter, city: 'a'.repeat(60) })).toBe(isServed);
+    }
+  });
+});
+
 describe('nothing can be put into a login', () => {
   it('by 100,000 random texts: the grammar holds, or the exit does not serve', () => {
     const seat = seatOf(VENDOR);
