@@ -66,10 +66,14 @@ describe('Reloads', () => {
     expect(await made.apply(next, 'api')).toEqual({
       kind: 'applied',
       upstreams: 1,
+      changed: ['listen', 'pools'],
       needsRestart: ['listen.proxy'],
     });
+    expect(await made.apply(next, 'api')).toMatchObject({ changed: [], needsRestart: ['listen.proxy'] });
+    expect(swapped.pop()).toBe(next);
     expect(swapped).toEqual([next]);
     expect(told(events)).toMatchObject([
+      { outcome: 'applied', cause: 'api', needsRestart: ['listen.proxy'] },
       { outcome: 'applied', cause: 'api', needsRestart: ['listen.proxy'] },
     ]);
   });

@@ -22,8 +22,8 @@ const surroundings = {
     'proxies.txt': 'http://10.0.0.1:3128\n',
     'gateway.pem': certificate.cert,
     'gateway-key.pem': certificate.key,
-    'admin.pem': '-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n',
-    'admin-key.pem': 'a key',
+    'admin.pem': certificate.cert,
+    'admin-key.pem': certificate.key,
     'company-ca.pem': '-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n',
   },
 };

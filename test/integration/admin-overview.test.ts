@@ -18,7 +18,10 @@ describe('clients and status', () => {
           limits: { requests: '600/min', exchanges: 5, bytes: '1000000/d' },
         },
       ],
-      pools: { main: { upstreams: [exit.url.replace('://', '://up:CANARY-UP@')] }, spare: { upstreams: [] } },
+      pools: {
+        main: { upstreams: [{ url: exit.url.replace('://', '://up:CANARY-UP@') }] },
+        spare: { upstreams: [] },
+      },
     });
     const login = `Proxy-Authorization: Basic ${Buffer.from('crawler:CANARY-PW').toString('base64')}`;
     await ask(gateway, 'http://site.example/', { fields: [login, 'X-Session-Id: s1'] });
@@ -43,7 +46,7 @@ describe('clients and status', () => {
         usage: { tunnels: 0, connections: null, exchanges: 0, bytes: expect.any(Number) },
       },
     ]);
-    expect(JSON.parse(texts[0] ?? '').items[0].usage.bytes).toBeGreaterThan(10);
+    expect(JSON.parse(texts[0] ?? '').items[0].usage.bytes).toBeGreaterThan(0);
     expect((await askAdmin(gateway.adminPort, '/readyz')).body).toEqual({
       ...{ phase: 'serving', state: 'memory', emptyPools: ['spare'] },
     });
