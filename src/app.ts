@@ -113,10 +113,8 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
     return { cut };
   };
   let stopping: Promise<Stopped> | null = null;
-  const reloads = new Reloads({
-    ...{ emit, startedWith: config, rulesParts: plant.rulesParts, isStopping: () => stopping !== null },
-    swap: swapFor(config, { plant, log, listeners }),
-  });
+  const isStopping = (): boolean => stopping !== null;
+  const reloads = reloadsOf(config, { plant, log, listeners, emit, isStopping });
   const reload: App['reload'] = (load, cause) => reopenThen(log, () => reloads.reload(load, cause));
   return {
     exits: () => exitsIn(services.rules().runtime.pools.values()),
@@ -140,20 +138,24 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
   };
 }
 
-/** What puts another configuration in force, everywhere at once. */
-function swapFor(
+/** What takes new configurations, and puts each in force everywhere at once. */
+function reloadsOf(
   started: Config,
-  { plant, log, listeners }: { plant: Plant; log: Log; listeners: readonly Listener[] },
-): ReloadParts['swap'] {
-  return (next, built) => {
-    const defaults = defaultsIn(started, next);
-    plant.swap(built);
-    log.use(next.log);
-    defaults.forEach((each, index) => {
-      if (each !== null) listeners[index]?.use(each);
-    });
-    return plant.services.rules();
-  };
+  of: Pick<ReloadParts, 'emit' | 'isStopping'> & { plant: Plant; log: Log; listeners: readonly Listener[] },
+): Reloads {
+  const { plant, log, listeners, emit, isStopping } = of;
+  return new Reloads({
+    ...{ emit, isStopping, startedWith: started, rulesParts: plant.rulesParts },
+    swap: (next, built) => {
+      const defaults = defaultsIn(started, next);
+      plant.swap(built);
+      log.use(next.log);
+      defaults.forEach((each, index) => {
+        if (each !== null) listeners[index]?.use(each);
+      });
+      return plant.services.rules();
+    },
+  });
 }
 
 /** A signal is also how whoever moved the log away asks for a new one. */
