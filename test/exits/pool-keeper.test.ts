@@ -89,18 +89,20 @@ describe('the keeper of the next configuration', () => {
   });
 
   it('does not put its lists into the one before, which may go on', async () => {
-    const { make, clock, swapped } = keepers(fresh('http://a:1'), fresh('http://b:1'), { kind: 'unchanged' });
+    const { make, clock, swapped } = keepers(fresh('http://a:1'), fresh('http://b:1'));
+    const file = join(folder, 'list.txt');
+    writeFileSync(file, 'http://c:1');
+    const spec = specOf(list, { kind: 'file', file, options: {} });
     const first = make();
-    await first.open([specOf(list)]);
-    first.start();
+    await first.open([spec]);
     const dropped = make();
-    await dropped.open([specOf(list)], first);
-    expect(labelsOf(dropped)).toEqual(['http://b:1']);
+    await dropped.open([spec], first);
+    expect(labelsOf(dropped)).toEqual(['http://b:1', 'http://c:1']);
     dropped.close();
-    clock.advance(1100);
-    first.exitBanned('nobody');
-    await waitFor('the list to be asked for', () => clock.nowMs() > 0);
-    expect([labelsOf(first), swapped]).toEqual([['http://a:1'], []]);
+    writeFileSync(file, 'http://c:1\nhttp://d:1');
+    clock.advance(6000);
+    await waitFor('the file to be read anew', () => swapped.length > 0);
+    expect(labelsOf(first)).toEqual(['http://a:1', 'http://c:1', 'http://d:1']);
     first.close();
   });
 
