@@ -33,6 +33,7 @@ export const routeNeeds: Readonly<Record<string, Need>> = {
   'DELETE /api/v1/sessions/:client/:session': 'operator',
   'GET /api/v1/clients': 'read',
   'GET /api/v1/events': 'read',
+  'POST /api/v1/reload': 'operator',
 };
 
 const table = new Map(Object.entries(routeNeeds));

@@ -1,7 +1,8 @@
 /** What the runtime works by, made from the configuration: one function per value, so that `app.ts` stays small. */
 import type { BanRules } from '../facts/ban.js';
 import type { Limits, Runtime, Timeouts } from '../routing/runtime.js';
-import type { Route } from '../routing/route.js';
+import type { Route, RouteFilter } from '../routing/route.js';
+import { cityName } from '../upstreams/upstream.js';
 import type { Config } from './config.js';
 import { openFileLimit } from './open-files.js';
 
@@ -98,7 +99,18 @@ export function routesOf(config: Config): Route[] {
     onClientFin: route.on_client_fin,
     expose: route.expose,
     statuses: route.statuses,
+    filter: routeFilterOf(route.filter),
   }));
+}
+
+function routeFilterOf(filter: Config['routes'][number]['filter']): RouteFilter | null {
+  if (filter === undefined) return null;
+  return {
+    country: filter.country ?? null,
+    city: filter.city === undefined ? null : cityName(filter.city),
+    asn: filter.asn ?? null,
+    tags: filter.tags ?? [],
+  };
 }
 
 /** Everything of a `Runtime` but its pools, whose upstreams come from sources. */

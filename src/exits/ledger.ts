@@ -20,20 +20,16 @@ import {
   trialReleased,
 } from '../facts/ban.js';
 import type { BanRules, BanState, TransportFault } from '../facts/ban.js';
-import { listKeys } from '../upstreams/pool.js';
 import type { LedgerView, Pool } from '../upstreams/pool.js';
 import { Cursors } from '../upstreams/strategies.js';
 import type { Upstream } from '../upstreams/upstream.js';
 import type { BanAsk, Effect, ExitSnapshot, HeldBan } from './effect.js';
 import { EjectionQuota } from './ejection-quota.js';
 import { Orders } from './orders.js';
-import { SiteBans, noRecord } from './site-bans.js';
-import type { SiteRecord } from './site-bans.js';
+import { SiteBans, noRecord, withSuspect, type SiteRecord } from './site-bans.js';
 import { Slots } from './slots.js';
-import { bansIn, snapshotAll, snapshotOf } from './snapshots.js';
-import type { LedgerParts } from './snapshots.js';
-import { isTooMany, sound, withFault } from './transport-health.js';
-import type { Health } from './transport-health.js';
+import { bansIn, snapshotAll, snapshotOf, type LedgerParts } from './snapshots.js';
+import { isTooMany, sound, withFault, type Health } from './transport-health.js';
 
 const NONE: Effect = { kind: 'none' };
 const MAX_SITE_RECORDS = 200_000;
@@ -42,10 +38,13 @@ const MAX_SITE_RECORDS = 200_000;
 export class Ledger implements LedgerView {
   readonly cursors = new Cursors();
   readonly orders = new Orders();
-  readonly #slots = new Slots();
+  readonly #slots = new Slots(
+    (slot) => this.#health.has(slot) || this.#sites.has(slot) || !this.orders.isOpenToNew(slot),
+  );
   readonly #health = new Map<number, Health>();
   readonly #sites: SiteBans;
   readonly #quota = new EjectionQuota();
+  readonly #parts: LedgerParts;
   #rules: BanRules;
 
   constructor(
@@ -58,11 +57,22 @@ export class Ledger implements LedgerView {
       () => this.#rules.siteCapMs,
       (slot, site, by) => this.#quota.change(slot, site, by),
     );
+    this.#parts = { slots: this.#slots, health: this.#health, sites: this.#sites, orders: this.orders };
   }
 
   /** The number of this exit, a new one the first time. */
   intern(upstream: Upstream): number {
     return this.#slots.intern(upstream);
+  }
+
+  /** From now on numbers are not given to other exits, until the function that it returns is called: a pool is being built. */
+  hold(): () => void {
+    return this.#slots.hold();
+  }
+
+  /** Ids of the exits that have something in flight. */
+  busy(): string[] {
+    return this.#slots.busy();
   }
 
   /**
@@ -74,20 +84,13 @@ export class Ledger implements LedgerView {
     const list = [...pools];
     this.#sites.sweep(nowMs);
     this.#quota.apply(list, rules.maxEjected);
-    for (const [slot, health] of this.#health) {
-      if (isAside(health.ban)) this.#quota.change(slot, null, 1);
-    }
-    for (const [slot, site, record] of this.#sites.all()) {
-      if (isAside(record.ban)) this.#quota.change(slot, site, 1);
-    }
-    this.#slots.forgetUnused(
-      (slot) => this.#quota.isMember(slot),
-      (slot) => this.#health.has(slot) || this.#sites.has(slot) || !this.orders.isOpenToNew(slot),
-    );
+    for (const { slot, site } of this.bans()) this.#quota.change(slot, site, 1);
+    this.#slots.forgetUnused((slot) => this.#quota.isMember(slot));
     this.#slots.marks.fill(0);
     for (const slot of this.#health.keys()) this.#mark(slot);
     for (const [slot] of this.#sites.all()) this.#mark(slot);
-    this.cursors.keep(new Set(list.flatMap(listKeys)));
+    this.cursors.keep(new Set(list.map((pool) => pool.name)));
+    this.#slots.rememberUses(list.some((pool) => pool.strategy === 'least_recently_used_per_site'));
   }
 
   inFlight(slot: number): number {
@@ -111,9 +114,18 @@ export class Ledger implements LedgerView {
     return Math.max(opensAtMs(this.#banOf(slot, null)), opensAtMs(this.#banOf(slot, site)));
   }
 
+  firstByteMs(slot: number): number {
+    return this.#slots.speedOf(slot);
+  }
+
+  lastUsedMs(slot: number, site: string): number {
+    return this.#slots.uses?.lastMs(slot, site) ?? -Infinity;
+  }
+
   /** An exchange begins to use the exit; after the end of a ban, it is the trial. */
   begin(slot: number, site: string, nowMs: number): void {
     this.#slots.began(slot);
+    this.#slots.uses?.note(slot, site, nowMs);
     if (this.#slots.marks[slot] !== 0) this.#turnBans(slot, { site, nowMs, turn: admitted });
   }
 
@@ -176,12 +188,7 @@ export class Ledger implements LedgerView {
     this.recordReached(slot, nowMs);
     const { suspectCount, suspectWindowMs } = this.#rules;
     const before = this.#sites.get(slot, site) ?? noRecord;
-    const isNew = nowMs - before.suspectMs > suspectWindowMs;
-    const record: SiteRecord = {
-      ban: before.ban,
-      suspects: isNew ? 1 : before.suspects + 1,
-      suspectMs: isNew ? nowMs : before.suspectMs,
-    };
+    const record = withSuspect(before, nowMs, suspectWindowMs);
     const phase = phaseOf(record.ban, nowMs);
     this.#setRecord(slot, site, record, nowMs);
     if (phase === 'out' || (phase === 'clear' && record.suspects < suspectCount)) return NONE;
@@ -246,10 +253,6 @@ export class Ledger implements LedgerView {
   /** Every ban that is on. */
   bans(): HeldBan[] {
     return bansIn(this.#parts);
-  }
-
-  get #parts(): LedgerParts {
-    return { slots: this.#slots, health: this.#health, sites: this.#sites, orders: this.orders };
   }
 
   #banOf(slot: number, site: string | null): BanState {

@@ -64,7 +64,7 @@ class TunnelCarrier implements Carrier {
 
   private tryOf(outcome: TunnelOutcome, exit: Exit, openMs: number): Try {
     const discard = (): void => (outcome.kind === 'tunnel' ? outcome.wire.destroy() : undefined);
-    const deliver: Try['deliver'] = (tellMore) => this.deliver(outcome, exit, tellMore);
+    const deliver: Try['deliver'] = (tellMore) => this.deliver(outcome, { exit, openMs }, tellMore);
     if (outcome.kind === 'fault') return { facts: outcome, openMs, discard, deliver };
     if (outcome.kind === 'tunnel') return { facts: { kind: 'tunnel' }, openMs, discard, deliver };
     const { status, fields } = outcome.head;
@@ -78,12 +78,13 @@ class TunnelCarrier implements Carrier {
 
   private async deliver(
     outcome: TunnelOutcome,
-    exit: Exit,
+    by: { readonly exit: Exit; readonly openMs: number },
     tellMore: (fields: Fields) => void,
   ): Promise<Delivery> {
     if (outcome.kind !== 'tunnel') throw new Error('only a tunnel that stands can be delivered');
     const { exchange, ask, trace } = this.parts;
     const { services } = this;
+    const { exit, openMs } = by;
     const { site } = ask.context.target;
     const fields = Fields.empty();
     tellMore(fields);
@@ -94,7 +95,11 @@ class TunnelCarrier implements Carrier {
       exit: exit.upstream.id,
       head: { status: 200, reason: 'Connection established', fields },
       upgraded: outcome,
-      onFirstAnswer: () => services.ledger.recordSuccess(exit.slot, site, services.clock.nowMs()),
+      onFirstAnswer: () => {
+        // What can be told of a tunnel's speed: how long it took to stand.
+        services.ledger.firstByte(exit.slot, openMs);
+        services.ledger.recordSuccess(exit.slot, site, services.clock.nowMs());
+      },
     });
     this.judgeSilence(exit, delivery, services.clock.nowMs() - standsMs);
     return delivery;

@@ -10,6 +10,8 @@ import type {
   ConfigReloaded,
   ConnectionRefused,
   GatewayNote,
+  ListFetched,
+  PoolLoaded,
   TurnpikeEvent,
 } from '../core/events.js';
 import { createExchangeLine } from './line.js';
@@ -110,6 +112,12 @@ class EventLog implements Log {
       case 'note':
         this.note(event);
         return;
+      case 'pool_loaded':
+      case 'list_fetched': {
+        const level = event.outcome === 'kept' || event.outcome === 'failed' ? 'warn' : 'info';
+        this.pino[level]({ event: event.type, ...pick(event) });
+        return;
+      }
       case 'client_connected':
       case 'client_disconnected':
       case 'upstream_connection':
@@ -185,6 +193,14 @@ class EventLog implements Log {
     this.pino[event.level]({ event: event.what, detail });
   }
 }
+
+/** What is said of the exits of a pool. */
+const pick = (event: PoolLoaded | ListFetched): object => ({
+  pool: event.pool,
+  outcome: event.outcome,
+  reason: scrub(event.reason),
+  ...(event.type === 'pool_loaded' && { exits: event.exits }),
+});
 
 const isPlain = (value: unknown): boolean =>
   value === null || typeof value === 'number' || typeof value === 'boolean';

@@ -53,6 +53,7 @@ describe('what the runtime works by', () => {
         onClientFin: 'finish',
         expose: 'id',
         statuses: { suspect: [403], throttled: [429], unclear: [503] },
+        filter: null,
       },
     ]);
     expect(runtimeValuesOf(standard)).toMatchObject({ sessionHeader: 'x-session-id', sessionTtlMs: 600_000 });
