@@ -235,9 +235,11 @@ export class HttpConnection implements WireReader, WriterEvents {
   }
 }
 
-/** Some servers don't read the body of these methods, and take it for the next request. */
+/** Methods whose body every server reads; after any other, some take it for the next request. */
+const WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
+
 function mayBeMisread({ method, body }: HopRequest): boolean {
-  return body !== null && (method === 'GET' || method === 'HEAD');
+  return body !== null && !WITH_BODY.has(method);
 }
 
 /** The peer's own idle limit, less a second for the way, from `Keep-Alive: timeout=N`; null where it says none. */
