@@ -74,6 +74,23 @@ describe('answers that have no body and announce one', () => {
   });
 });
 
+describe('half a request behind a whole one, and FIN', () => {
+  const post = requestHead('POST http://a.test/', 'Host: a.test', 'Content-Length: 9');
+  it.each([
+    ['a head', 'GET http://a.test/ HT'],
+    ['a body', `${post}half`],
+  ])('%s: the client is answered once and the connection ends', async (_, half) => {
+    const { client, gateway } = await startRig(page, {
+      config: { timeouts: { client_header: '60s', body_idle: '60s' } },
+    });
+    const c = await client();
+    c.write(getHead() + half).end();
+    expect((await c.answer()).status).toBe(200);
+    await c.ended();
+    await gateway.event('client_disconnected');
+  });
+});
+
 describe('methods that some servers read in any case', () => {
   it.each([
     ['TRACE', 501],
