@@ -222,6 +222,8 @@ export class HttpConnection implements WireReader, WriterEvents {
     const phase: Phase = requestSent ? 'first_byte' : 'send';
     this.settle({ kind: 'fault', phase, fault, detail, requestSent });
     this.writer?.stop();
+    // Ended in order, half a request might be taken for a whole one.
+    if (requestSent && this.writer?.isDone === false) this.wire.reset();
     this.destroy();
   }
 

@@ -1,5 +1,6 @@
 /** H01 and beyond: requests and answers after which the two sides of a connection could lose each other. */
-import { describe, expect, it } from 'vitest';
+import net from 'node:net';
+import { describe, expect, it, vi } from 'vitest';
 import { fieldsOf, messageOf } from '../support/raw-client.js';
 import { getHead, requestHead, startRig } from '../support/rig.js';
 import { serveEach } from '../support/scripted-upstream.js';
@@ -71,6 +72,27 @@ describe('answers that have no body and announce one', () => {
       expect(answer.status, `answer ${nth}`).toBe(204);
       expect(fieldsOf(answer.head, 'content-length')).toEqual([]);
     }
+  });
+});
+
+describe('a body that goes wrong when a part of it is at the upstream', () => {
+  it('has the connection reset, not ended in order', async () => {
+    // Asked of the socket: Node takes a reset that comes behind bytes for an end.
+    const original = net.Socket.prototype.resetAndDestroy;
+    const ports: unknown[] = [];
+    vi.spyOn(net.Socket.prototype, 'resetAndDestroy').mockImplementation(function (this: net.Socket) {
+      ports.push(this.remotePort);
+      return original.call(this);
+    });
+    const { client, upstream } = await startRig(async (peer) => void (await peer.gone()));
+    const c = await client();
+    c.write(
+      `${requestHead('POST http://a.test/', 'Host: a.test', 'Transfer-Encoding: chunked')}5\r\nhello\r\n`,
+    );
+    await (await upstream.peer(0)).until('hello');
+    expect((await c.write('xyz\r\n').answer()).status).toBe(400);
+    await upstream.idle();
+    expect(ports).toEqual([upstream.port]);
   });
 });
 

@@ -119,7 +119,7 @@ function difference(wanted: StrictMessage, got: StrictMessage): string | null {
   if (wanted.body !== got.body) return 'another body';
   if (valuesOf(got, 'host').join() !== gotAuthority) return 'another Host';
   if (method === 'CONNECT') return null;
-  const [before, after] = [travelling(wanted), travelling(got)];
+  const [before, after] = [travelling(wanted), arrived(got)];
   return before === after ? null : `other fields: ${JSON.stringify([before, after])}`;
 }
 
@@ -133,12 +133,23 @@ function placeOf(method: string, target: string): [authority: string, path: stri
 const STAYS =
   /^(?:connection|keep-alive|proxy-connection|te|trailer|transfer-encoding|upgrade|proxy-auth.*|http2-settings|host|x-session-id|x-gatekeeper-token|x-turnpike-.*)$/i;
 
-/** The fields that should be the same on both sides. */
+/** The fields of a client that should travel on. */
 function travelling(message: StrictMessage): string {
   const named = membersOf(message, 'connection');
-  const fields = message.fields.filter(([name]) => !STAYS.test(name) && !named.includes(name.toLowerCase()));
-  return fields.map(([name, value]) => `${name}: ${value}`).join('\n');
+  return linesOf(message.fields.filter(([name]) => !STAYS.test(name) && !named.includes(name.toLowerCase())));
 }
+
+/** The fields at the upstream without what the gateway says for itself: Host, the framing, an upgrade. */
+function arrived(message: StrictMessage): string {
+  const isOwn = ([name, value]: readonly [string, string]): boolean =>
+    /^host: |^transfer-encoding: chunked$|^connection: upgrade$|^upgrade: websocket$/i.test(
+      `${name}: ${value}`,
+    );
+  return linesOf(message.fields.filter((field) => !isOwn(field)));
+}
+
+const linesOf = (fields: StrictMessage['fields']): string =>
+  fields.map(([name, value]) => `${name}: ${value}`).join('\n');
 
 /** An admitted request reaches the upstream once, and nothing else does. */
 function counted(recorded: readonly Recorded[], events: readonly TurnpikeEvent[]): string[] {
