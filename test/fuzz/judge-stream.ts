@@ -131,7 +131,7 @@ function placeOf(method: string, target: string): [authority: string, path: stri
 }
 
 const STAYS =
-  /^(?:connection|keep-alive|proxy-connection|te|trailer|transfer-encoding|upgrade|proxy-auth.*|http2-settings|host|x-session-id|x-gatekeeper-token|x-turnpike-.*)$/i;
+  /^(?:connection|keep-alive|proxy-connection|te|trailer|transfer-encoding|upgrade|proxy-authorization|proxy-authenticate|proxy-authentication-info|http2-settings|host|x-session-id|x-gatekeeper-token|x-turnpike-.*)$/i;
 
 /** The fields of a client that should travel on. */
 function travelling(message: StrictMessage): string {
