@@ -130,6 +130,7 @@ export function startSquid(options: ProxyOptions = {}): Promise<RealProxy> {
       `tcp_outgoing_address ${host}`,
       ...squidAuthLines(folder, options.auth),
       'cache deny all',
+      'http_upgrade_request_protocols websocket allow all',
       'cache_mem 1 MB',
       'memory_pools off',
       'netdb_filename none',
