@@ -3,11 +3,11 @@
  * proxy that wants another. A cell that cannot be says why, here and in docs/clients.md.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createHash } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Ask, Told } from '../support/clients/ask.js';
+import { chunks, sha256Of, uploadOf } from '../support/clients/bodies.js';
 import { sectionOf, shownSettings } from '../support/clients/shown.js';
 import { clients, kinds, ways, whyNot, type Client, type Kind, type Way } from '../support/clients/table.js';
 import { closeBrowsers, type Login } from '../support/crawlers.js';
@@ -19,7 +19,7 @@ import { refusedPort } from '../support/scripted-upstream.js';
 
 const login: Login = { username: 'crawler', password: 'p-w_1' };
 const downloadBytes = 8 << 20;
-const upload = Buffer.alloc(4 << 20, 'turnpike 0123456789');
+const upload = uploadOf(4 << 20);
 const message = 'a message by WebSocket';
 
 let certificate: TestCertificate;
@@ -91,14 +91,6 @@ function gatewayFor(client: Client, kind: Kind): TestGateway {
 function logins(kind: Kind): Login | null {
   if (kind === 'no login') return null;
   return kind === 'wrong password' ? { ...login, password: 'wrong' } : login;
-}
-
-function sha256Of(data: string | Buffer): string {
-  return createHash('sha256').update(data).digest('hex');
-}
-
-function chunks(count: number): string {
-  return Array.from({ length: count }, (_, n) => `chunk ${n}\n`).join('');
 }
 
 /** What must have come, of a cell of this client. */

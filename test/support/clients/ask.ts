@@ -2,9 +2,9 @@
  * What a client of the matrix is asked, and what it tells: the one form for programs, Python, Node and a browser.
  * Knows neither the gateway nor any client.
  */
-import { createHash } from 'node:crypto';
 import type { Login } from '../crawlers.js';
 import type { TestCertificate } from '../real-origins.js';
+import { sha256Of } from './bodies.js';
 
 /** One thing to do through the proxy, with redirects followed and the certificate checked where the client can. */
 export interface Ask {
@@ -37,8 +37,8 @@ export type Tell = (asks: readonly Ask[]) => Promise<Told[]>;
 
 /** What a client saw of a body. */
 export function told(status: number | null, body: Buffer, trouble: string | null = null): Told {
-  const sha256 = createHash('sha256').update(body).digest('hex');
-  return { status, text: body.toString('latin1', 0, 4096), bytes: body.length, sha256, trouble };
+  const text = body.toString('latin1', 0, 4096);
+  return { status, text, bytes: body.length, sha256: sha256Of(body), trouble };
 }
 
 /** What a client told by an error: the status of the proxy, where its text names one. */
