@@ -139,6 +139,7 @@ describe('H17 interim answers', () => {
 });
 
 describe('H38 websocket through plain proxying', () => {
+  const hiddenRequest = 'GET http://hidden.test/ HTTP/1.1\r\nHost: h.t\r\n\r\n';
   const upgrade = ['Connection: keep-alive, Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Key: k'];
   const switching =
     'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: a\r\n\r\n';
@@ -193,6 +194,22 @@ describe('H38 websocket through plain proxying', () => {
     expect(answer.status).toBe(200);
     expect(upstream.heads[0]).not.toMatch(/upgrade/i);
   });
+
+  it.each([
+    ['by length', 'Content-Length: 47', hiddenRequest],
+    ['in chunks', 'Transfer-Encoding: chunked', `2f\r\n${hiddenRequest}\r\n0\r\n\r\n`],
+  ])(
+    'H38 a body %s stays a body: the upgrade is not asked for, nothing is smuggled',
+    async (_, field, sent) => {
+      const { client, upstream } = await startRig(serveEach((peer) => void peer.answer('page')));
+      const c = await client();
+      c.write(`${requestHead('POST http://a.test/', 'Host: a.test', ...upgrade, field)}${sent}`);
+      expect((await c.answer()).status).toBe(200);
+      const got = (await upstream.peer(0)).text;
+      expect(got).toContain(`\r\n${field}\r\n\r\n${sent}`);
+      expect(got).not.toMatch(/upgrade/i);
+    },
+  );
 
   it.each([
     ['of another protocol', switching.replace('Upgrade: websocket', 'Upgrade: h2c')],
