@@ -6,7 +6,7 @@ import { expectsContinue, upgradeOf } from '../http1/connection.js';
 import type { Fields } from '../http1/fields.js';
 import { endToEnd } from '../http1/forwardable.js';
 import type { ResponseHead } from '../http1/head.js';
-import type { BodySource } from '../http1/stream.js';
+import type { BodyFault, BodySource } from '../http1/stream.js';
 import type { Abandonment } from '../open/dial.js';
 import type { HopAnswer, HopRequest } from '../open/channel.js';
 import { openHop } from '../open/open.js';
@@ -19,6 +19,7 @@ import type { ClientExchange } from './exchange.js';
 import type { Exit } from './pick-exit.js';
 import { joinWires } from './join.js';
 import { ReplayBody } from './replay-body.js';
+import { refuse } from './respond.js';
 import type { GatewayServices } from './services.js';
 import type { Trace } from './trace.js';
 import type { Ask } from './understand.js';
@@ -117,7 +118,8 @@ class ForwardCarrier implements Carrier {
   /** Interim answers commit nothing. A 100 is passed on once, and only to a client that waits for it. */
   private onInterim(head: ResponseHead): void {
     if (head.status === 100 && this.continueWatch?.mayPass() !== true) return;
-    this.parts.exchange.interim({ ...head, fields: endToEnd(head.fields, isOurs) });
+    const fields = endToEnd(head.fields, (name) => isOurs(name) || name === 'content-length');
+    this.parts.exchange.interim({ ...head, fields });
   }
 
   private answeredTry(answer: HopAnswer, way: { openMs: number; isTargets: boolean }): Try {
@@ -158,12 +160,29 @@ class ForwardCarrier implements Carrier {
       });
     }
     exchange.respond({ status: head.status, reason: head.reason, fields }, answer.framing);
-    return pass(answer.body, exchange);
+    return pass(answer.body, exchange, (fault) => {
+      this.refuseInstead(fault);
+    });
+  }
+
+  /** The body broke while its head still waited, so that the client can be told what was wrong. */
+  private refuseInstead({ kind, detail }: BodyFault): void {
+    const { exchange, trace } = this.parts;
+    const isCut = kind === 'closed' || kind === 'reset';
+    trace.verdict = isCut ? 'upstream_failed' : 'target_failed';
+    refuse(this.services, exchange, trace, { code: isCut ? 'upstream_closed' : 'target_failed', detail });
   }
 }
 
-/** Passes a body on to the client, no faster than it takes it; a cut body is never ended as if it were whole. */
-function pass(body: BodySource, exchange: ClientExchange): Promise<Delivery> {
+/**
+ * Passes a body on to the client, no faster than it takes it; a cut body is never ended as if it were whole. One that
+ * breaks before its head went out goes to `refuseInstead`.
+ */
+function pass(
+  body: BodySource,
+  exchange: ClientExchange,
+  refuseInstead: (fault: BodyFault) => void,
+): Promise<Delivery> {
   return new Promise((resolve) => {
     const bytes = (): { in: number; out: number } => ({ in: exchange.bytesIn, out: exchange.bytesOut });
     exchange.onGone = () => {
@@ -183,6 +202,11 @@ function pass(body: BodySource, exchange: ClientExchange): Promise<Delivery> {
         resolve({ end: 'complete', bytes: through });
       },
       fail: (fault) => {
+        if (exchange.withdraw()) {
+          refuseInstead(fault);
+          resolve({ end: 'failed' });
+          return;
+        }
         exchange.abort();
         resolve({ end: fault.kind === 'timeout' ? 'timeout' : 'upstream_cut', bytes: bytes() });
       },

@@ -147,6 +147,7 @@ export class H1Exchange implements ClientExchange, BodySource {
   respond(head: { status: number; reason: string; fields: Fields }, framing: Framing): void {
     this.isCommitted = true;
     const { fields } = head;
+    if (head.status === 204) fields.remove('content-length');
     if (!this.isBodyRead || this.connection.host.isDraining()) this.mustClose = true;
     this.answerFraming = this.frame(fields, framing);
     if (this.mustClose) fields.append('Connection', 'close');
@@ -204,10 +205,17 @@ export class H1Exchange implements ClientExchange, BodySource {
     this.connection.finished(this.mustClose || !this.isBodyRead);
   }
 
+  withdraw(): boolean {
+    if (this.waitingHead === '' || this.isOver) return false;
+    this.waitingHead = '';
+    this.isCommitted = false;
+    return true;
+  }
+
   abort(): void {
     if (this.isOver) return;
-    this.isOver = true;
     this.flush();
+    this.isOver = true;
     const { wire } = this.connection;
     if (this.answerFraming.kind === 'close' || !this.isCommitted) wire.reset();
     else wire.endAndClose();

@@ -98,7 +98,8 @@ describe('H17 interim answers', () => {
   it('each comes once, in order, before the final one', async () => {
     const { client } = await startRig(
       serveOnce((peer) => {
-        peer.write('HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: <a>\r\n\r\n');
+        peer.write('HTTP/1.1 102 Processing\r\nContent-Length: 4\r\n\r\n');
+        peer.write('HTTP/1.1 103 Early Hints\r\nLink: <a>\r\n\r\n');
         peer.answer('page');
       }),
     );
@@ -106,6 +107,9 @@ describe('H17 interim answers', () => {
     c.write(getHead());
     const text = await c.until('page');
     expect(text.match(/^HTTP\/1\.1 \d+/gm)).toEqual(['HTTP/1.1 102', 'HTTP/1.1 103', 'HTTP/1.1 200']);
+    // None may stand in an interim answer (RFC 9110, section 8.6).
+    expect(fieldsOf(text, 'content-length')).toEqual(['4']);
+    expect(text.indexOf('Content-Length')).toBeGreaterThan(text.indexOf('HTTP/1.1 200'));
   });
 
   it('three 100s become one, and none when nobody waits', async () => {
