@@ -33,6 +33,22 @@ describe('C04 no 200 before the onward tunnel stands', () => {
     },
   );
 
+  it.each([
+    ['101', 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n'],
+    ['interim answers without end', 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(5000)],
+  ])('H37 an upstream that answers %s is 502 at once, and not waited for', async (_, bytes) => {
+    const { client, upstream } = await startRig(
+      async (peer) => {
+        await peer.head();
+        peer.write(bytes);
+      },
+      { config: once },
+    );
+    const answer = await (await client()).write(connectHead()).answer(10_000);
+    expect([answer.status, problemOf(answer).code]).toEqual([502, 'upstream_protocol']);
+    await upstream.idle();
+  });
+
   it('a silent upstream is 504', async () => {
     const { client, upstream } = await startRig(() => undefined, {
       config: { ...once, timeouts: { first_byte: '100ms' } },
