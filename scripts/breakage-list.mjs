@@ -47,8 +47,8 @@ export const breakages = [
   {
     what: 'what follows a challenged CONNECT is run as a request',
     ...{ file: 'src/gateway/client-connection.ts', test: 'c-refusals', case: 'C17' },
-    find: "if (exchange.head.method === 'CONNECT') exchange.closeAfter();",
-    put: 'void exchange;',
+    find: "if (head.method === 'CONNECT' || upgradeOf(head) !== null) exchange.closeAfter();",
+    put: 'void head;',
   },
   {
     what: 'a 407 brings no challenge',

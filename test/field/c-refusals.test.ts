@@ -235,6 +235,18 @@ describe('C17 bytes behind a CONNECT that is refused', () => {
     expect(c.text).toBe('');
     expect(upstream.accepts).toBe(0);
   });
+
+  it.each(['websocket', 'h2c'])('behind an upgrade to %s that is refused are not run either', async (to) => {
+    const { client, upstream } = await startRig(serveEach((peer) => void peer.answer('page')));
+    const c = await client();
+    const upgrade = getHead('http://a.test/', 'Connection: Upgrade', `Upgrade: ${to}`);
+    const answer = await c.write(upgrade + smuggled).answer();
+    expect(answer.body.toString()).toBe('page');
+    expect(fieldsOf(answer.head, 'connection')).toEqual(['close']);
+    expect(await c.ended()).toBe('fin');
+    expect(c.text).toBe('');
+    expect(upstream.heads).toHaveLength(1);
+  });
 });
 
 describe('C18 A14 a 407 on CONNECT', () => {
