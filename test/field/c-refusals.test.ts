@@ -126,6 +126,8 @@ describe('C07 an upstream that accepts and stays silent', () => {
   ])('100 clients of %s that just close are gone after the deadline', async (_, head) => {
     const { client, upstream } = await startRig(() => undefined, {
       config: { ...once, timeouts: { first_byte: '500ms' } },
+      // One each, since an exit that is silent again and again would be left alone.
+      upstreams: ({ loginUrl }) => Array.from({ length: 100 }, (_, nth) => loginUrl(`u${nth}`, 'x')),
     });
     const before = openSockets();
     const clients = await Promise.all(Array.from({ length: 100 }, () => client()));
