@@ -23,8 +23,8 @@ export const breakages = [
   {
     what: 'only a 200 opens a tunnel',
     ...{ file: 'src/open/http.ts', test: 'c-connect', case: 'C08' },
-    find: '} else if (head.status < 300) {',
-    put: '} else if (head.status === 200) {',
+    find: 'if (head.status < 300) {',
+    put: 'if (head.status === 200) {',
   },
   {
     what: 'CONNECT is sent with the name alone as Host',
