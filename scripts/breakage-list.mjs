@@ -179,7 +179,7 @@ export const breakages = [
   {
     what: 'kept connections are shared between sessions',
     ...{ file: 'src/gateway/pick-exit.ts', test: 'a-auth', case: 'A17' },
-    find: 'idleKey: `${upstream.id} ${sessionKey}`',
-    put: 'idleKey: upstream.id',
+    find: "const idleKey = `${upstream.id} ${use.sessionKey ?? ''}`;",
+    put: 'const idleKey = upstream.id;',
   },
 ];
