@@ -173,8 +173,8 @@ export const breakages = [
   {
     what: 'a gateway does not know its own mark',
     ...{ file: 'src/gateway/understand.ts', test: 'z-loops', case: 'Z01' },
-    find: 'id.trim() === services.gatewayId',
-    put: 'id === ` ${services.gatewayId} `',
+    find: '!passedBy(head).includes(services.gatewayId)',
+    put: '!passedBy(head).includes(`not ${services.gatewayId}`)',
   },
   {
     what: 'kept connections are shared between sessions',

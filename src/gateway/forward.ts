@@ -64,7 +64,7 @@ class ForwardCarrier implements Carrier {
   ) {
     const { exchange, ask } = parts;
     this.upgrade = upgradeAsked(exchange);
-    this.fields = requestFields(exchange, ask, this.upgrade !== null);
+    this.fields = requestFields(exchange, ask);
     this.continueWatch = expectsContinue(exchange.head) ? new ContinueWatch(services.wheel, exchange) : null;
   }
 
@@ -121,7 +121,9 @@ class ForwardCarrier implements Carrier {
   /** Interim answers commit nothing. A 100 is passed on once, and only to a client that waits for it. */
   private onInterim(head: ResponseHead): void {
     if (head.status === 100 && this.continueWatch?.mayPass() !== true) return;
-    const fields = endToEnd(head.fields, (name) => isOurs(name) || name === 'content-length');
+    const fields = endToEnd(head.fields, isOurs);
+    // It has no body (RFC 9110, section 8.6), but some clients would read one.
+    fields.remove('content-length');
     this.parts.exchange.interim({ ...head, fields });
   }
 
@@ -162,6 +164,7 @@ class ForwardCarrier implements Carrier {
         upgraded: answer.upgraded,
       });
     }
+    if (head.status === 204) fields.remove('content-length'); // As with interim answers.
     exchange.respond({ status: head.status, reason: head.reason, fields }, answer.framing);
     return this.pass(answer.body);
   }
@@ -228,8 +231,7 @@ function failedTry(fault: Fault, openMs: number): Try {
 }
 
 /**
- * Only websocket is passed on, and only where the head is the whole request, since what follows an upgrade is no
- * longer framed; the others are served as the plain requests that they also are.
+ * Only websocket is passed on; other upgrades, and one with a body, are served as the plain requests that they also are.
  */
 function upgradeAsked(exchange: ClientExchange): string | null {
   if (exchange.body !== null) return null;
@@ -238,10 +240,9 @@ function upgradeAsked(exchange: ClientExchange): string | null {
 }
 
 /** End-to-end fields with Host regenerated in its place and our controls consumed. */
-function requestFields(exchange: ClientExchange, ask: Ask, isUpgrade: boolean): Fields {
+function requestFields(exchange: ClientExchange, ask: Ask): Fields {
   const { sessionHeader } = ask.rules.runtime;
   const fields = endToEnd(exchange.head.fields, (name) => isControlField(name, sessionHeader));
   fields.set('Host', ask.context.target.authority);
-  if (isUpgrade) fields.remove('content-length');
   return fields;
 }

@@ -147,7 +147,6 @@ export class H1Exchange implements ClientExchange, BodySource {
   respond(head: { status: number; reason: string; fields: Fields }, framing: Framing): void {
     this.isCommitted = true;
     const { fields } = head;
-    if (head.status === 204) fields.remove('content-length');
     if (!this.isBodyRead || this.connection.host.isDraining()) this.mustClose = true;
     this.answerFraming = this.frame(fields, framing);
     if (this.mustClose) fields.append('Connection', 'close');
