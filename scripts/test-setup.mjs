@@ -49,6 +49,14 @@ const tools = [
   },
   { name: 'curl', debian: 'curl', programs: ['curl'], version: ['--version'], use: 'a real client' },
   { name: 'wget', debian: 'wget', programs: ['wget'], version: ['--version'], use: 'a real client' },
+  { name: 'wget2', debian: 'wget2', programs: ['wget2'], version: ['--version'], use: 'a real client' },
+  {
+    name: 'apache',
+    debian: 'apache2-bin',
+    programs: ['apache2'],
+    version: ['-v'],
+    use: 'a real upstream proxy (mod_proxy)',
+  },
   {
     name: 'openssl',
     debian: 'openssl',
@@ -58,7 +66,9 @@ const tools = [
   },
   { name: 'requests', debian: 'python3-requests', module: 'requests', use: 'a real client' },
   { name: 'socks', debian: 'python3-socks', module: 'socks', use: 'SOCKS5 for Python requests' },
-  { name: 'httpx', debian: 'python3-httpx', module: 'httpx', use: 'a real client' },
+  ...['httpx', 'urllib3', 'aiohttp', 'pycurl', 'scrapy'].map((name) => ({
+    ...{ name, debian: `python3-${name}`, module: name, use: 'a real client' },
+  })),
 ];
 
 const searchPath = [...(process.env.PATH ?? '').split(delimiter), '/usr/local/sbin', '/usr/sbin', '/sbin'];
@@ -165,7 +175,7 @@ function versionOf(tool) {
   const command =
     tool.module === undefined
       ? [findProgram(tool.programs), ...tool.version]
-      : ['/usr/bin/python3', '-c', `import ${tool.module}; print(${tool.module}.__version__)`];
+      : ['/usr/bin/python3', '-c', `import ${tool.module} as it; print(getattr(it, '__version__', it))`];
   const result = spawnSync(command[0], command.slice(1), { encoding: 'utf8' });
   return `${result.stdout}${result.stderr}`.trim().split('\n')[0];
 }

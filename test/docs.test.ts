@@ -100,6 +100,21 @@ describe('config/turnpike.example.yaml', () => {
   });
 });
 
+describe('scripts/breakage-list.mjs', () => {
+  it('fits the code: each text stands once, each case has its test', async () => {
+    type Breakage = Record<'what' | 'file' | 'find' | 'put' | 'test' | 'case', string>;
+    const list = await exported<readonly Breakage[]>('scripts/breakage-list.mjs', 'breakages');
+    expect(list.length).toBeGreaterThanOrEqual(20);
+    const wrong = list.filter((each) => {
+      const isThere = page(each.file).split(each.find).length === 2;
+      return (
+        !isThere || each.find === each.put || !page(`test/field/${each.test}.test.ts`).includes(each.case)
+      );
+    });
+    expect(wrong.map(({ what }) => what)).toEqual([]);
+  });
+});
+
 /** Names of metrics in a text, without the endings that a histogram's series add. */
 function metricNames(text: string): Set<string> {
   const found = text.match(/\bturnpike_[a-z0-9_]+/g) ?? [];

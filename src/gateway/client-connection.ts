@@ -5,6 +5,7 @@
 import type { Deadline } from '../core/timer-wheel.js';
 import type { Failure } from '../core/errors.js';
 import { requestFraming } from '../http1/body.js';
+import { upgradeOf } from '../http1/connection.js';
 import { Fields } from '../http1/fields.js';
 import { RequestHeadReader, type HeadFault, type RequestHead } from '../http1/head.js';
 import type { Wire, WireReader } from '../open/wire.js';
@@ -183,9 +184,13 @@ export class ClientConnection implements WireReader, DoorConnection {
     return NOTHING;
   }
 
-  /** What comes behind a CONNECT before its answer is meant for the tunnel: if that is refused it is no request. */
+  /**
+   * What comes behind a CONNECT or an upgrade before its answer is meant for what should follow: if that is refused it
+   * is no request.
+   */
   private hasSpokenEarly(exchange: H1Exchange): void {
-    if (exchange.head.method === 'CONNECT') exchange.closeAfter();
+    const { head } = exchange;
+    if (head.method === 'CONNECT' || upgradeOf(head) !== null) exchange.closeAfter();
   }
 
   private onHeadFault(fault: HeadFault, head: RequestHead = NO_HEAD): void {

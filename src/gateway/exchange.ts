@@ -60,6 +60,8 @@ export interface ClientExchange {
   write(chunk: Buffer): boolean;
   /** Sends a head that still waits for its first body bytes to travel with. */
   flush(): void;
+  /** Takes an answer back whose head still waits; false when it went out, and the answer can only be cut. */
+  withdraw(): boolean;
   whenFlushed(callback: () => void): void;
   /** The answer is whole. */
   end(trailers: Fields | null): void;

@@ -6,7 +6,7 @@ import { expectsContinue, upgradeOf } from '../http1/connection.js';
 import type { Fields } from '../http1/fields.js';
 import { endToEnd } from '../http1/forwardable.js';
 import type { ResponseHead } from '../http1/head.js';
-import type { BodySource } from '../http1/stream.js';
+import type { BodyFault, BodySource } from '../http1/stream.js';
 import type { Abandonment } from '../open/dial.js';
 import type { HopAnswer, HopRequest } from '../open/channel.js';
 import { openHop } from '../open/open.js';
@@ -19,6 +19,7 @@ import type { ClientExchange } from './exchange.js';
 import type { Exit } from './pick-exit.js';
 import { joinWires } from './join.js';
 import { ReplayBody } from './replay-body.js';
+import { refuse } from './respond.js';
 import type { GatewayServices } from './services.js';
 import type { Trace } from './trace.js';
 import type { Ask } from './understand.js';
@@ -54,6 +55,8 @@ class ForwardCarrier implements Carrier {
   private readonly fields: Fields;
   private readonly upgrade: string | null;
   private readonly continueWatch: ContinueWatch | null;
+  /** Whether the last answer came from the target itself, with no proxy to blame between. */
+  private isTargets = false;
 
   constructor(
     private readonly services: GatewayServices,
@@ -89,6 +92,7 @@ class ForwardCarrier implements Carrier {
     const channel = opening instanceof Promise ? await opening : opening;
     const openMs = opening instanceof Promise ? services.clock.nowMs() - startedMs : 0;
     if (channel.kind === 'fault') return failedTry(channel, openMs);
+    this.isTargets = channel.isTargets;
     const answer = await channel.send(this.request(), {
       firstByteMs: Math.min(timeouts.firstByteMs, Math.max(remainingMs - openMs, 1)),
       bodyIdleMs: timeouts.bodyIdleMs,
@@ -96,7 +100,7 @@ class ForwardCarrier implements Carrier {
     });
     this.continueWatch?.stop();
     if (answer.kind === 'fault') return failedTry(answer, openMs);
-    return this.answeredTry(answer, { openMs, isTargets: channel.isTargets });
+    return this.answeredTry(answer, openMs);
   }
 
   private request(): HopRequest {
@@ -123,7 +127,7 @@ class ForwardCarrier implements Carrier {
     this.parts.exchange.interim({ ...head, fields });
   }
 
-  private answeredTry(answer: HopAnswer, way: { openMs: number; isTargets: boolean }): Try {
+  private answeredTry(answer: HopAnswer, openMs: number): Try {
     const { head } = answer;
     return {
       facts: {
@@ -132,9 +136,9 @@ class ForwardCarrier implements Carrier {
         fields: head.fields,
         refusedTunnel: false,
         requestSent: true,
-        isTargets: way.isTargets,
+        isTargets: this.isTargets,
       },
-      openMs: way.openMs,
+      openMs,
       discard: () => {
         answer.body.cancel();
         answer.upgraded?.wire.destroy();
@@ -147,7 +151,6 @@ class ForwardCarrier implements Carrier {
     const { exchange, trace, ask } = this.parts;
     const { head } = answer;
     const fields = endToEnd(head.fields, isOurs);
-    if (head.status === 204) fields.remove('content-length'); // As with interim answers.
     tellMore(fields);
     trace.answered(head.status, this.services.clock.nowMs());
     if (answer.upgraded !== null) {
@@ -161,38 +164,56 @@ class ForwardCarrier implements Carrier {
         upgraded: answer.upgraded,
       });
     }
+    if (head.status === 204) fields.remove('content-length'); // As with interim answers.
     exchange.respond({ status: head.status, reason: head.reason, fields }, answer.framing);
-    return pass(answer.body, exchange);
+    return this.pass(answer.body);
   }
-}
 
-/** Passes a body on to the client, no faster than it takes it; a cut body is never ended as if it were whole. */
-function pass(body: BodySource, exchange: ClientExchange): Promise<Delivery> {
-  return new Promise((resolve) => {
-    const bytes = (): { in: number; out: number } => ({ in: exchange.bytesIn, out: exchange.bytesOut });
-    exchange.onGone = () => {
-      body.cancel();
-      resolve({ end: 'client_gone', bytes: bytes() });
-    };
-    const goOn = (): void => body.resume();
-    body.pipe({
-      data: (chunk) => {
-        const isFlushed = exchange.write(chunk);
-        if (!isFlushed) exchange.whenFlushed(goOn);
-        return isFlushed;
-      },
-      end: (trailers) => {
-        const through = bytes();
-        exchange.end(trailers);
-        resolve({ end: 'complete', bytes: through });
-      },
-      fail: (fault) => {
-        exchange.abort();
-        resolve({ end: fault.kind === 'timeout' ? 'timeout' : 'upstream_cut', bytes: bytes() });
-      },
+  /**
+   * Passes a body on to the client, no faster than it takes it; a cut body is never ended as if it were whole. One that
+   * breaks before its head went out is refused instead.
+   */
+  private pass(body: BodySource): Promise<Delivery> {
+    const { exchange } = this.parts;
+    return new Promise((resolve) => {
+      const bytes = (): { in: number; out: number } => ({ in: exchange.bytesIn, out: exchange.bytesOut });
+      exchange.onGone = () => {
+        body.cancel();
+        resolve({ end: 'client_gone', bytes: bytes() });
+      };
+      const goOn = (): void => body.resume();
+      body.pipe({
+        data: (chunk) => {
+          const isFlushed = exchange.write(chunk);
+          if (!isFlushed) exchange.whenFlushed(goOn);
+          return isFlushed;
+        },
+        end: (trailers) => {
+          const through = bytes();
+          exchange.end(trailers);
+          resolve({ end: 'complete', bytes: through });
+        },
+        fail: (fault) => {
+          if (exchange.withdraw()) {
+            this.refuseInstead(fault);
+            resolve({ end: 'failed' });
+            return;
+          }
+          exchange.abort();
+          resolve({ end: fault.kind === 'timeout' ? 'timeout' : 'upstream_cut', bytes: bytes() });
+        },
+      });
+      exchange.flush();
     });
-    exchange.flush();
-  });
+  }
+
+  /** The body broke while its head still waited, so that the client can be told what was wrong. */
+  private refuseInstead({ kind, detail }: BodyFault): void {
+    const { exchange, trace } = this.parts;
+    const isCut = !this.isTargets && (kind === 'closed' || kind === 'reset');
+    trace.verdict = isCut ? 'upstream_failed' : 'target_failed';
+    refuse(this.services, exchange, trace, { code: isCut ? 'upstream_closed' : 'target_failed', detail });
+  }
 }
 
 /** Fields of answers that only we may say. */

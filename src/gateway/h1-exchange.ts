@@ -204,10 +204,17 @@ export class H1Exchange implements ClientExchange, BodySource {
     this.connection.finished(this.mustClose || !this.isBodyRead);
   }
 
+  withdraw(): boolean {
+    if (this.waitingHead === '' || this.isOver) return false;
+    this.waitingHead = '';
+    this.isCommitted = false;
+    return true;
+  }
+
   abort(): void {
     if (this.isOver) return;
-    this.isOver = true;
     this.flush();
+    this.isOver = true;
     const { wire } = this.connection;
     if (this.answerFraming.kind === 'close' || !this.isCommitted) wire.reset();
     else wire.endAndClose();

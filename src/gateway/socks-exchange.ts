@@ -76,6 +76,10 @@ export class SocksExchange implements ClientExchange {
     return;
   }
 
+  withdraw(): boolean {
+    return false;
+  }
+
   whenFlushed(callback: () => void): void {
     this.connection.wire.whenFlushed(callback);
   }

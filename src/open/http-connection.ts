@@ -16,7 +16,7 @@ import { RequestWriter, type WriterEvents } from './request-writer.js';
 import { NOBODY, type Wire, type WireReader } from './wire.js';
 
 /** More interim answers than this are a flood. */
-const MAX_INTERIM = 16;
+export const MAX_INTERIM = 16;
 
 /** What a connection needs for all its requests. */
 export interface ConnectionParts {

@@ -7,6 +7,7 @@ import type { Upstream, UpstreamLogin } from '../upstreams/upstream.js';
 import type { HopRequest } from './channel.js';
 import { dialUpstream, leftMs } from './dial-upstream.js';
 import { hopFields, type HttpWay } from './http-channel.js';
+import { MAX_INTERIM } from './http-connection.js';
 import { faultKindOf, openFault } from './local-faults.js';
 import type { Opener, TunnelOptions, TunnelOutcome } from './open.js';
 import type { Wire } from './wire.js';
@@ -93,18 +94,26 @@ function readConnectAnswer(wire: Wire, ask: TunnelOptions, limits: HeadLimits): 
       settle(openFault('handshake', fault, detail));
     const deadline = ask.wheel.arm(ask.handshakeMs, () => fail('timeout', 'no answer to CONNECT in time'));
     ask.abandonment.listen(() => fail('client_gone', 'the client left'));
+    let interimCount = 0;
     const read = (chunk: Buffer): void => {
-      const step = heads.push(chunk);
+      let step = heads.push(chunk);
+      while (step.kind === 'head' && step.head.status < 200) {
+        const isSwitch = step.head.status === 101;
+        if (isSwitch || ++interimCount > MAX_INTERIM) {
+          fail('protocol', isSwitch ? 'an answer 101 to CONNECT' : 'interim answers without end to CONNECT');
+          return;
+        }
+        heads.reset();
+        if (step.rest.length === 0) return;
+        step = heads.push(step.rest);
+      }
       if (step.kind === 'more') return;
       if (step.kind === 'fault') {
         fail('protocol', step.fault.detail);
         return;
       }
       const { head, rest } = step;
-      if (head.status < 200) {
-        heads.reset();
-        if (rest.length > 0) read(rest);
-      } else if (head.status < 300) {
+      if (head.status < 300) {
         wire.pause();
         settle({ kind: 'tunnel', wire, rest: Buffer.from(rest) });
       } else {

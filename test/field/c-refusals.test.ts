@@ -33,6 +33,22 @@ describe('C04 no 200 before the onward tunnel stands', () => {
     },
   );
 
+  it.each([
+    ['101', 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n'],
+    ['interim answers without end', 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(5000)],
+  ])('H37 an upstream that answers %s is 502 at once, and not waited for', async (_, bytes) => {
+    const { client, upstream } = await startRig(
+      async (peer) => {
+        await peer.head();
+        peer.write(bytes);
+      },
+      { config: once },
+    );
+    const answer = await (await client()).write(connectHead()).answer(10_000);
+    expect([answer.status, problemOf(answer).code]).toEqual([502, 'upstream_protocol']);
+    await upstream.idle();
+  });
+
   it('a silent upstream is 504', async () => {
     const { client, upstream } = await startRig(() => undefined, {
       config: { ...once, timeouts: { first_byte: '100ms' } },
@@ -110,6 +126,8 @@ describe('C07 an upstream that accepts and stays silent', () => {
   ])('100 clients of %s that just close are gone after the deadline', async (_, head) => {
     const { client, upstream } = await startRig(() => undefined, {
       config: { ...once, timeouts: { first_byte: '500ms' } },
+      // One each, since an exit that is silent again and again would be left alone.
+      upstreams: ({ loginUrl }) => Array.from({ length: 100 }, (_, nth) => loginUrl(`u${nth}`, 'x')),
     });
     const before = openSockets();
     const clients = await Promise.all(Array.from({ length: 100 }, () => client()));
@@ -218,6 +236,18 @@ describe('C17 bytes behind a CONNECT that is refused', () => {
     expect(await c.ended()).toBe('fin');
     expect(c.text).toBe('');
     expect(upstream.accepts).toBe(0);
+  });
+
+  it.each(['websocket', 'h2c'])('behind an upgrade to %s that is refused are not run either', async (to) => {
+    const { client, upstream } = await startRig(serveEach((peer) => void peer.answer('page')));
+    const c = await client();
+    const upgrade = getHead('http://a.test/', 'Connection: Upgrade', `Upgrade: ${to}`);
+    const answer = await c.write(upgrade + smuggled).answer();
+    expect(answer.body.toString()).toBe('page');
+    expect(fieldsOf(answer.head, 'connection')).toEqual(['close']);
+    expect(await c.ended()).toBe('fin');
+    expect(c.text).toBe('');
+    expect(upstream.heads).toHaveLength(1);
   });
 });
 

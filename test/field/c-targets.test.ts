@@ -50,7 +50,7 @@ describe('C12 C13 C14 odd targets', () => {
     expect(upstream.accepts).toBe(0);
   });
 
-  it.each(['0', '65536', '99999', '-1', '4x3', '+80'])(
+  it.each(['0', '65536', '99999', '-1', '4x3', '+80', '', '080'])(
     'C14 GET with port %s is 400, and nothing is dialled',
     async (port) => {
       const { client, upstream } = await startRig(echoTunnel);

@@ -161,6 +161,24 @@ describe('H05 chunk sizes with blanks and extensions', () => {
     },
   );
 
+  it.each([
+    ['-2\r\nhi\r\n0\r\n\r\n', 'target_failed'],
+    [' 2\r\nhi\r\n0\r\n\r\n', 'target_failed'],
+    [`2;${'a'.repeat(20_000)}\r\nhi\r\n0\r\n\r\n`, 'target_failed'],
+  ])('H05 H26 %j from the start is 502 with a cause, not an empty reply', async (chunk, code) => {
+    const { client, upstream, gateway } = await startRig(
+      always(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${chunk}`),
+    );
+    const c = await client();
+    for (const nth of [1, 2]) {
+      const answer = await c.write(getHead()).answer();
+      expect([answer.status, codeOf(answer)], `answer ${nth}`).toEqual([502, code]);
+    }
+    expect(upstream.accepts).toBe(2);
+    expect(await gateway.event('exchange_ended')).toMatchObject({ status: 502, code, end: 'failed' });
+    expect(gateway.events.filter((event) => event.type === 'exit_banned')).toEqual([]);
+  });
+
   it('and one that is no number cuts the answer', async () => {
     const { client } = await startRig(
       always('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nxyz\r\n'),
@@ -224,6 +242,7 @@ describe('H23 no body where none may be', () => {
   it.each([
     ['204 with chunked', '204 No Content', 'Transfer-Encoding: chunked'],
     ['304 with a length', '304 Not Modified', 'Content-Length: 77'],
+    ['204 with a length', '204 No Content', 'Content-Length: 5'],
     ['204 with nothing', '204 No Content', 'X-A: b'],
   ])('%s ends at the blank line', async (_, status, field) => {
     const { client, upstream } = await startRig(always(`HTTP/1.1 ${status}\r\n${field}\r\n\r\n`));
@@ -233,6 +252,8 @@ describe('H23 no body where none may be', () => {
       const head = await c.head();
       expect(messageOf(head).status, `answer ${nth}`).toBe(Number(status.slice(0, 3)));
       expect(fieldsOf(head, 'transfer-encoding')).toEqual([]);
+      // Of a 304 it is that of the page (RFC 9110, section 8.6).
+      if (status.startsWith('204')) expect(fieldsOf(head, 'content-length')).toEqual([]);
       expect(c.take()).toBe(head);
     }
     expect(upstream.accepts).toBe(1);

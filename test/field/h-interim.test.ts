@@ -98,7 +98,8 @@ describe('H17 interim answers', () => {
   it('each comes once, in order, before the final one', async () => {
     const { client } = await startRig(
       serveOnce((peer) => {
-        peer.write('HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: <a>\r\n\r\n');
+        peer.write('HTTP/1.1 102 Processing\r\nContent-Length: 4\r\n\r\n');
+        peer.write('HTTP/1.1 103 Early Hints\r\nLink: <a>\r\n\r\n');
         peer.answer('page');
       }),
     );
@@ -106,6 +107,9 @@ describe('H17 interim answers', () => {
     c.write(getHead());
     const text = await c.until('page');
     expect(text.match(/^HTTP\/1\.1 \d+/gm)).toEqual(['HTTP/1.1 102', 'HTTP/1.1 103', 'HTTP/1.1 200']);
+    // None may stand in an interim answer (RFC 9110, section 8.6).
+    expect(fieldsOf(text, 'content-length')).toEqual(['4']);
+    expect(text.indexOf('Content-Length')).toBeGreaterThan(text.indexOf('HTTP/1.1 200'));
   });
 
   it('three 100s become one, and none when nobody waits', async () => {
@@ -139,6 +143,7 @@ describe('H17 interim answers', () => {
 });
 
 describe('H38 websocket through plain proxying', () => {
+  const hiddenRequest = 'GET http://hidden.test/ HTTP/1.1\r\nHost: h.t\r\n\r\n';
   const upgrade = ['Connection: keep-alive, Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Key: k'];
   const switching =
     'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: a\r\n\r\n';
@@ -193,6 +198,22 @@ describe('H38 websocket through plain proxying', () => {
     expect(answer.status).toBe(200);
     expect(upstream.heads[0]).not.toMatch(/upgrade/i);
   });
+
+  it.each([
+    ['by length', 'Content-Length: 47', hiddenRequest],
+    ['in chunks', 'Transfer-Encoding: chunked', `2f\r\n${hiddenRequest}\r\n0\r\n\r\n`],
+  ])(
+    'H38 a body %s stays a body: the upgrade is not asked for, nothing is smuggled',
+    async (_, field, sent) => {
+      const { client, upstream } = await startRig(serveEach((peer) => void peer.answer('page')));
+      const c = await client();
+      c.write(`${requestHead('POST http://a.test/', 'Host: a.test', ...upgrade, field)}${sent}`);
+      expect((await c.answer()).status).toBe(200);
+      const got = (await upstream.peer(0)).text;
+      expect(got).toContain(`\r\n${field}\r\n\r\n${sent}`);
+      expect(got).not.toMatch(/upgrade/i);
+    },
+  );
 
   it.each([
     ['of another protocol', switching.replace('Upgrade: websocket', 'Upgrade: h2c')],

@@ -1,6 +1,7 @@
 /** L06, L09, L10, X07: many exchanges leave nothing behind, neither sockets nor listeners nor counts. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { seededRandom } from '../../src/core/random.js';
+import { Wire } from '../../src/open/wire.js';
 import { connect, headFor } from '../support/ask.js';
 import type { TestGateway } from '../support/gateway.js';
 import { openSockets, socketsBackTo, watchProcess } from '../support/probes.js';
@@ -89,16 +90,22 @@ describe('L10 requests one after the other', () => {
     const watch = watchProcess();
     const exit = await stage.good('page');
     const gateway = await stage.gateway([exit]);
+    const made = [vi.spyOn(Wire, 'around'), vi.spyOn(Wire, 'dialling')];
     const client = await RawClient.connect(gateway.port);
-    const listeners = (): number => {
-      const { socket } = exit.peers[0] ?? {};
-      return socket === undefined ? 0 : socket.eventNames().length;
-    };
+    /** On the gateway's own sockets, that to the client and that to the upstream. */
+    const listeners = (): number =>
+      made
+        .flatMap(({ mock }) => mock.results.map(({ value }) => (value as Wire).socket))
+        .flatMap((socket) => socket.eventNames().map((name) => socket.listenerCount(name)))
+        .reduce((sum, count) => sum + count, 0);
+    const counts: number[] = [];
     for (let n = 0; n < 60; n++) {
       client.write(headFor(url));
       expect((await client.answer()).status).toBe(200);
+      counts.push(listeners());
     }
-    expect(listeners()).toBeGreaterThan(0);
+    expect(made.map(({ mock }) => mock.results.length)).toEqual([1, 1]);
+    expect(new Set(counts.slice(1)).size).toBe(1);
     expect(exit.accepts).toBe(1);
     const connected = gateway.events.filter((event) => event.type === 'client_connected');
     expect(connected.length).toBe(1);

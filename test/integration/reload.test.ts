@@ -1,6 +1,6 @@
 /** What a reload changes, and what it must leave alone: sessions, bans, counts, kept connections, tunnels. */
 import { describe, expect, it } from 'vitest';
-import { ask, connect } from '../support/ask.js';
+import { ask } from '../support/ask.js';
 import { login } from '../support/rig.js';
 import { createStage } from '../support/stage.js';
 import { waitFor } from '../support/wait.js';
@@ -87,26 +87,6 @@ describe('a reload', () => {
     expect(await status()).toBe(429);
     await gateway.apply({ config: { clients: [{ name: 'c', password: 'p' }] } });
     expect(await status()).toBe(200);
-  });
-
-  it('lets tunnels go on, but those of a client that is no more end, and its login with them (Z09)', async () => {
-    const [revoked, kept] = [
-      { name: 'revoked', password: 'p' },
-      { name: 'kept', password: 'p' },
-    ];
-    const gateway = await stage.gateway([await stage.good('good')], { clients: [revoked, kept] });
-    const tunnels = await Promise.all(
-      ['revoked', 'kept'].map((name) => connect(gateway, 'a.test:443', { fields: [login(name, 'p')] })),
-    );
-    expect(tunnels.map(({ answer }) => answer.status)).toEqual([200, 200]);
-    await gateway.apply({ config: { clients: [kept] } });
-    expect(await tunnels[0]?.client.ended()).toBe('fin');
-    const { end } = await gateway.event('exchange_ended', ({ client }) => client === 'revoked');
-    expect(end).toBe('cut_by_policy');
-    tunnels[1]?.client.write('still here');
-    await tunnels[1]?.client.until('still here');
-    expect((await ask(gateway, 'http://a.test/', { fields: [login('revoked', 'p')] })).status).toBe(407);
-    for (const { client } of tunnels) client.destroy();
   });
 
   it('is followed by listeners, routes and the sites of metrics', async () => {

@@ -1,51 +1,20 @@
 /** TLS to the proxy itself: an `https://` proxy URL, on the same port as plain HTTP and SOCKS5. */
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import tls from 'node:tls';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { ask } from '../support/ask.js';
-import type { TestGateway } from '../support/gateway.js';
-import { makeCertificate, startOrigin, type TestCertificate } from '../support/real-origins.js';
+import { startOrigin } from '../support/real-origins.js';
 import { startProxyChain } from '../support/real-proxies.js';
 import { RawClient } from '../support/raw-client.js';
 import { askSocks } from '../support/socks-client.js';
+import { listenWith, securedStage } from '../support/secured.js';
 import { createStage } from '../support/stage.js';
 import { waitFor } from '../support/wait.js';
 
 const run = promisify(execFile);
 const stage = createStage();
-
-async function certified(): Promise<TestCertificate> {
-  const certificate = await makeCertificate();
-  stage.keep({ close: () => certificate.dispose() });
-  return certificate;
-}
-
-const listenWith = ({ certPath, keyPath }: TestCertificate) => ({
-  listen: { proxy: [{ at: '127.0.0.1:0', tls: { cert: certPath, key: keyPath } }], admin: '127.0.0.1:0' },
-});
-
-interface Secured {
-  readonly socket: tls.TLSSocket;
-  text(): string;
-  ended(): boolean;
-  failure(): string | undefined;
-}
-
-function connectTls(gateway: TestGateway, certificate: TestCertificate, alpn: string[] = []): Secured {
-  const socket = tls.connect({
-    ...{ host: '127.0.0.1', port: gateway.port, ca: certificate.ca, allowHalfOpen: true },
-    ...(alpn.length === 0 ? {} : { ALPNProtocols: alpn }),
-  } as tls.ConnectionOptions);
-  let [text, ended] = ['', false];
-  let failure: string | undefined;
-  socket.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')));
-  socket.on('end', () => (ended = true));
-  socket.on('error', (error: NodeJS.ErrnoException) => (failure = error.code ?? 'unknown'));
-  stage.keep({ close: async () => void socket.destroy() });
-  return { socket, text: () => text, ended: () => ended, failure: () => failure };
-}
+const { certified, connectTls } = securedStage(stage);
 
 describe('a listener with a certificate', () => {
   it('serves GET, keep-alive and CONNECT over TLS, and everything else as before', async () => {
@@ -63,18 +32,6 @@ describe('a listener with a certificate', () => {
     const { client, reply } = await askSocks(gateway.port);
     expect(reply).toBe(0);
     client.destroy();
-  });
-
-  it('C22 offers only http/1.1, whatever the client offers', async () => {
-    const certificate = await certified();
-    const gateway = await stage.gateway([await stage.good('page')], listenWith(certificate));
-    const both = connectTls(gateway, certificate, ['h2', 'http/1.1']);
-    await waitFor('TLS', () => both.socket.alpnProtocol !== null);
-    expect(both.socket.alpnProtocol).toBe('http/1.1');
-    const only = connectTls(gateway, certificate, ['h2']);
-    expect(await waitFor('the refusal', () => only.failure())).toMatch(/NO_APPLICATION_PROTOCOL/);
-    const { reason, detail } = await gateway.event('connection_refused');
-    expect([reason, detail]).toEqual(['tls_failed', expect.stringContaining('NO_APPLICATION_PROTOCOL')]);
   });
 
   it('closes a hello that is garbage at once, and one that never ends in time', async () => {

@@ -198,7 +198,7 @@ const quietFlags = [
 /** One browser for each certificate; each crawl gets a context, which shares neither cookies, logins nor connections. */
 const browsers = new Map<string, Promise<Browser>>();
 
-function browserFor(certificate: TestCertificate): Promise<Browser> {
+export function browserFor(certificate: TestCertificate): Promise<Browser> {
   const keyHash = keyHashOf(certificate);
   const running = browsers.get(keyHash);
   if (running !== undefined) return running;

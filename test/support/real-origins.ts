@@ -12,6 +12,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { WebSocketServer } from 'ws';
 
 const run = promisify(execFile);
 
@@ -177,6 +178,10 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
       return serveBytes(response, Number(value));
     case 'status':
       return serveText(response, Number(value), `status ${value}\n`);
+    case 'redirect':
+      response.writeHead(302, { location: url.pathname.slice('/redirect'.length), 'content-length': '0' });
+      response.end();
+      return;
     case 'chunked':
       return serveChunks(response, Number(value));
     case 'slow': {
@@ -196,6 +201,14 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
   }
 }
 
+function echoWebSockets(server: http.Server): void {
+  new WebSocketServer({ server }).on('connection', (socket) => {
+    socket.on('message', (message, isBinary) => {
+      socket.send(message, { binary: isBinary });
+    });
+  });
+}
+
 /** A running origin. */
 export interface Origin {
   /** Without a path and a trailing slash. */
@@ -213,10 +226,16 @@ export interface Origin {
 /**
  * Starts an origin on a free port of `host` (127.0.0.1 when not given), over TLS when it gets a certificate.
  * Paths: `/` `/ip` (who connected), `/bytes/N` (known content, its hash in `X-Sha256`), `/status/N`,
- * `/echo` (an `Echo`), `/slow?ms=N` (the answer comes after N ms), `/chunked/N` (N chunks, no length).
+ * `/echo` (an `Echo`), `/slow?ms=N` (the answer comes after N ms), `/chunked/N` (N chunks, no length),
+ * `/redirect/…` (302 to what follows). With `echoesWebSockets` any path takes a WebSocket and echoes its messages.
  */
 export async function startOrigin(
-  options: { host?: string; certificate?: TestCertificate; handler?: RequestListener } = {},
+  options: {
+    host?: string;
+    certificate?: TestCertificate;
+    handler?: RequestListener;
+    echoesWebSockets?: boolean;
+  } = {},
 ): Promise<Origin> {
   const host = options.host ?? '127.0.0.1';
   const seen = { requests: new Map<string, number>(), connections: 0 };
@@ -232,6 +251,7 @@ export async function startOrigin(
     certificate === undefined
       ? http.createServer(listener)
       : https.createServer({ cert: certificate.cert, key: certificate.key }, listener);
+  if (options.echoesWebSockets === true) echoWebSockets(server);
   server.on('connection', (socket: Socket) => {
     seen.connections += 1;
     sockets.add(socket);

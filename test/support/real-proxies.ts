@@ -36,10 +36,10 @@ export interface RealProxy {
   close(): Promise<void>;
 }
 
-const asRoot = process.getuid?.() === 0;
+export const asRoot = process.getuid?.() === 0;
 
 /** What a starter needs to know to write its program's configuration. */
-interface Place {
+export interface Place {
   folder: string;
   host: string;
   port: number;
@@ -56,7 +56,7 @@ interface Recipe {
   cleanUp?: () => void;
 }
 
-async function start(recipe: Recipe, options: ProxyOptions): Promise<RealProxy> {
+export async function start(recipe: Recipe, options: ProxyOptions): Promise<RealProxy> {
   const folder = mkdtempSync(join(tmpdir(), `turnpike-${recipe.programs[0] ?? 'proxy'}-`));
   const cleanUp = () => {
     rmSync(folder, { recursive: true, force: true });
@@ -89,20 +89,20 @@ function proxyUrl(scheme: string, authority: string, auth?: ProxyAuth): string {
   return `${scheme}://${auth === undefined ? '' : `${auth.username}:${auth.password}@`}${authority}`;
 }
 
-function writeLines(path: string, lines: (string | undefined)[]): string {
+export function writeLines(path: string, lines: (string | undefined)[]): string {
   writeFileSync(path, `${lines.filter((line) => line !== undefined).join('\n')}\n`);
   return path;
 }
 
 /** Gives the folder to the user a daemon becomes when root starts it. */
-function giveTo(user: string, folder: string): void {
+export function giveTo(user: string, folder: string): void {
   if (!asRoot) return;
   const idOf = (flag: string) => Number(execFileSync('id', [flag, user], { encoding: 'utf8' }));
   chownSync(folder, idOf('-u'), idOf('-g'));
 }
 
 /** The hash a password file holds, by the scheme of this openssl flag. */
-function hashOf(password: string, scheme: '-apr1' | '-6'): string {
+export function hashOf(password: string, scheme: '-apr1' | '-6'): string {
   return execFileSync('openssl', ['passwd', scheme, password], { encoding: 'utf8' }).trim();
 }
 
@@ -130,6 +130,7 @@ export function startSquid(options: ProxyOptions = {}): Promise<RealProxy> {
       `tcp_outgoing_address ${host}`,
       ...squidAuthLines(folder, options.auth),
       'cache deny all',
+      'http_upgrade_request_protocols websocket allow all',
       'cache_mem 1 MB',
       'memory_pools off',
       'netdb_filename none',
