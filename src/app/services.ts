@@ -16,6 +16,7 @@ import type { GatewayServices, Rules } from '../gateway/services.js';
 import { IdleConnections } from '../open/idle-connections.js';
 import { Resolver, type LookUp } from '../open/resolver.js';
 import { TransportBudget } from '../outcome/budget.js';
+import { SiteGuard } from '../outcome/site-guard.js';
 import { isOwnDoor, type Door } from '../protocol/own-door.js';
 import { checkResolvedAddress, type OwnAddresses } from '../protocol/target.js';
 import { MemoryPins } from '../state/memory.js';
@@ -85,6 +86,7 @@ export async function buildPlant(config: Config, basics: Basics): Promise<Plant>
       forbids: (target, address) => checkResolvedAddress(target, address, inForce.rules.targets, own),
     },
     transportBudget: new TransportBudget(transportRatio, transportFloorPerS),
+    siteGuard: new SiteGuard(runtime().guard),
     replayBudget: new ReplayBudget(() => runtime().limits.replayTotalBytes),
     relays: new Set(),
   };
@@ -110,6 +112,7 @@ function follow(services: GatewayServices, before: Rules, now: Rules): void {
   const { runtime, clients } = now;
   services.ledger.applyPools(runtime.pools.values(), services.clock.nowMs(), runtime.bans);
   services.transportBudget.configure(runtime.retry.transportRatio, runtime.retry.transportFloorPerS);
+  services.siteGuard.configure(runtime.guard);
   const changed = exitsThatChanged(before, now);
   // The pools of the moment, and not of this swap: exits are added and removed in between, too.
   services.opener.idle.keepOnly((key) => {

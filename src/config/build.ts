@@ -163,6 +163,7 @@ export function buildConfig(settings: Settings, resources: Resources, file: stri
     timeouts: settings.timeouts,
     limits: settings.limits,
     bans: settings.bans,
+    guard: settings.guard,
     tunnels: settings.tunnels,
     retry: settings.retry,
     log: {

@@ -112,6 +112,7 @@ export interface Config {
   readonly timeouts: Settings['timeouts'];
   readonly limits: Settings['limits'];
   readonly bans: Settings['bans'];
+  readonly guard: Settings['guard'];
   readonly tunnels: Settings['tunnels'];
   readonly retry: Settings['retry'];
   readonly log: LogConfig;

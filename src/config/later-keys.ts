@@ -13,7 +13,6 @@ const laterKeys = new Map<string, readonly string[]>(
       'credentials',
       'policies',
       'tokens',
-      'guard',
       'probe',
       'rules',
       'cluster',

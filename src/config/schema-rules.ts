@@ -99,6 +99,27 @@ export const bansSchema = withHelp(
   { help: 'How long exits are set aside.' },
 );
 
+/** `guard` */
+export const guardSchema = withHelp(
+  z
+    .strictObject({
+      enabled: withHelp(flag(), { help: 'Whether sites are watched at all.' }).prefault(true),
+      exits: withHelp(count(2, 64), {
+        help: 'So many exits must have failed at a site within the window.',
+      }).prefault(5),
+      share: withHelp(share(), { help: 'Share of the last tries that must have failed.' }).prefault(0.8),
+      window: wait('60s', 'The window.'),
+      canary: wait('5s', 'From one request that tries whether the site is back to the next.'),
+      suspend: wait('10m', 'Longest time that a rule which fires on all of a site is suspended there.'),
+    })
+    .prefault({}),
+  {
+    help:
+      'When a site fails through most exits, the site is down and not the exits: their bans of the window are taken back, ' +
+      'and only one request at a time goes there. Where it is one rule that fires on everything, the rule is suspended.',
+  },
+);
+
 /** `tunnels` */
 export const tunnelsSchema = withHelp(
   z

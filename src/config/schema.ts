@@ -10,6 +10,7 @@ import { routesSchema, sessionsSchema } from './schema-routes.js';
 import {
   bansSchema,
   dataDirSchema,
+  guardSchema,
   limitsSchema,
   logSchema,
   retrySchema,
@@ -32,6 +33,7 @@ export const configSchema = z
       timeouts: timeoutsSchema,
       limits: limitsSchema,
       bans: bansSchema,
+      guard: guardSchema,
       tunnels: tunnelsSchema,
       retry: retrySchema,
       log: logSchema,

@@ -9,6 +9,7 @@ import type { Pool } from '../upstreams/pool.js';
 
 interface PoolCount {
   readonly name: string;
+  readonly size: number;
   readonly max: number;
   /** Exits out altogether. */
   out: number;
@@ -25,8 +26,9 @@ export class EjectionQuota {
   apply(pools: Iterable<Pool>, maxShare: number): void {
     this.#poolsOf = [];
     for (const pool of pools) {
-      const max = Math.max(1, Math.floor(pool.slots.length * maxShare));
-      const count: PoolCount = { name: pool.name, max, out: 0, bySite: new Map() };
+      const size = pool.slots.length;
+      const max = Math.max(1, Math.floor(size * maxShare));
+      const count: PoolCount = { name: pool.name, size, max, out: 0, bySite: new Map() };
       const alone = [count];
       for (const slot of pool.slots) {
         const before = this.#poolsOf[slot];
@@ -40,11 +42,15 @@ export class EjectionQuota {
     return this.#poolsOf[slot] !== undefined;
   }
 
-  /** The first pool of this exit in which no further one may be set aside; null when it may go. */
-  fullPool(slot: number, site: string | null): string | null {
+  /**
+   * The first pool of this exit in which no further one may be set aside; null when it may go.
+   * @param isDoubtful the evidence is weak, so that one exit at least has to stay
+   */
+  fullPool(slot: number, site: string | null, isDoubtful = false): string | null {
     for (const pool of this.#poolsOf[slot] ?? []) {
       const banned = site === null ? 0 : (pool.bySite.get(site) ?? 0);
-      if (pool.out + banned >= pool.max) return pool.name;
+      const max = isDoubtful ? Math.min(pool.max, pool.size - 1) : pool.max;
+      if (pool.out + banned >= max) return pool.name;
     }
     return null;
   }

@@ -9,6 +9,8 @@
  *                           └─────────────────────────── trial ── no word for a while ──▶ half_open
  */
 
+import type { BanEvidence } from '../core/events.js';
+
 /** What an exit can do wrong on the way, whatever the site: counted in its transport health. */
 export type TransportFault =
   | 'refused'
@@ -41,6 +43,12 @@ export interface BanState {
   /** When strikes last changed. */
   readonly changedMs: number;
   readonly reason: string;
+  /** A person, or the site itself by Retry-After, said so. */
+  readonly isOrder: boolean;
+  /** The one site that all faults behind a ban altogether had to do with, so that it may be the site's fault; or null. */
+  readonly oneSite: string | null;
+  /** What it went by; null where nobody has noted it. */
+  readonly evidence: BanEvidence | null;
 }
 
 /** How long things last. */
@@ -69,6 +77,9 @@ export const noBan: BanState = {
   trialMs: NEVER,
   changedMs: NEVER,
   reason: '',
+  isOrder: false,
+  oneSite: null,
+  evidence: null,
 };
 
 /** What may happen to a ban, and what it becomes; everything else leaves it as it is. The clock moves `out` to `half_open`. */
@@ -116,7 +127,12 @@ export function banMs(strikes: number, times: BanTimes, chance: number): number 
 export function struck(
   state: BanState,
   forMs: number,
-  cause: { readonly reason: string; readonly nowMs: number },
+  cause: {
+    readonly reason: string;
+    readonly nowMs: number;
+    readonly isOrder?: boolean;
+    readonly oneSite?: string | null;
+  },
 ): BanState {
   return {
     strikes: Math.min(state.strikes + 1, MAX_STRIKES),
@@ -124,6 +140,9 @@ export function struck(
     trialMs: NEVER,
     changedMs: cause.nowMs,
     reason: cause.reason,
+    isOrder: cause.isOrder === true,
+    oneSite: cause.oneSite ?? null,
+    evidence: null,
   };
 }
 
@@ -137,6 +156,16 @@ export function succeeded(state: BanState, baseMs: number, nowMs: number): BanSt
   if (phase !== 'clear') return { ...state, untilMs: CLEAR, trialMs: NEVER, changedMs: nowMs };
   if (state.strikes === 0 || nowMs - state.changedMs < baseMs) return state;
   return { ...state, strikes: state.strikes - 1, changedMs: nowMs };
+}
+
+/** Ended before its time; its strikes stay. */
+export function lifted(state: BanState): BanState {
+  return { ...state, untilMs: CLEAR, trialMs: NEVER };
+}
+
+/** Ended because it was a mistake: its strike goes as well. */
+export function forgiven(state: BanState, nowMs: number): BanState {
+  return { ...lifted(state), strikes: Math.max(0, state.strikes - 1), changedMs: nowMs };
 }
 
 /** A request is let through: in the half-open state it is the trial, in all others nothing changes. */

@@ -11,8 +11,9 @@ import type { AttemptFacts } from '../outcome/facts.js';
 import type { RuleFinding } from '../outcome/finding.js';
 import { decideRetry, endWith, type RetryDecision } from '../outcome/retry.js';
 import type { ClientExchange } from './exchange.js';
+import { HeldAnswer, type JudgedTry } from './held-answer.js';
 import { pickAnother, pickAtOnce, pickExit, type Exit } from './pick-exit.js';
-import { recordTry, settleSuspects, tellTry } from './record.js';
+import { isSuspended, recordTry, settleSuspects, tellTry, type Suspect } from './record.js';
 import { appendMaking, refuse } from './respond.js';
 import type { GatewayServices } from './services.js';
 import { SessionPin } from './session-pin.js';
@@ -67,16 +68,49 @@ interface Course {
   /** The exit to be tried once more, of a session that must not move for one fault. */
   again: Exit | null;
   previousSuspectStatus: number | null;
-  /** Exits whose answers looked like a block by their status alone. */
-  suspects: readonly Exit[];
+  /** Answers that looked like a block by their status alone. */
+  suspects: readonly Suspect[];
+  /** The best answer so far; null before the first retry. */
+  held: HeldAnswer | null;
 }
 
 const NONE_TRIED: ReadonlySet<string> = new Set();
-const NO_SUSPECTS: readonly Exit[] = [];
+const NO_SUSPECTS: readonly Suspect[] = [];
 
 /** Serves one request to its end. Never rejects for anything the network does. */
 export async function runAttempts(services: GatewayServices, job: Job): Promise<void> {
-  const course = begin(services, job);
+  const { site } = job.ask.context.target;
+  const admission = services.siteGuard.admit(site, job.exchange.startedMs);
+  switch (admission.kind) {
+    case 'open':
+      return attemptAll(services, job, begin(services, job));
+    case 'closed':
+      job.trace.verdict = 'target_failed';
+      refuse(services, job.exchange, job.trace, siteIsDown(site, admission.retryAfterMs));
+      return;
+    case 'canary':
+      try {
+        await attemptAll(services, job, begin(services, job));
+      } finally {
+        services.siteGuard.canaryEnded(site, services.clock.nowMs());
+      }
+  }
+}
+
+function siteIsDown(site: string, retryAfterMs: number): Failure {
+  const detail = `The site ${site} fails through every exit; one request at a time tries whether it is back.`;
+  return { code: 'target_failed', detail, retryAfterMs };
+}
+
+async function attemptAll(services: GatewayServices, job: Job, course: Course): Promise<void> {
+  try {
+    await attemptEach(services, job, course);
+  } finally {
+    course.held?.discard();
+  }
+}
+
+async function attemptEach(services: GatewayServices, job: Job, course: Course): Promise<void> {
   const first = pickAtOnce(services, job, course) ?? (await pickExit(services, job, course));
   if (first.kind === 'none') {
     if (course.abandonment.isAbandoned) leave(services, job);
@@ -122,6 +156,7 @@ function begin(services: GatewayServices, job: Job): Course {
     again: null,
     previousSuspectStatus: null,
     suspects: NO_SUSPECTS,
+    held: null,
   };
 }
 
@@ -150,25 +185,41 @@ async function tryThrough(
   });
   trace.verdict = verdict.name;
   const isRetried = exit.upstream.id === course.again?.upstream.id;
+  const isSetAside = recordTry(services, job, exit, { verdict, facts, tookMs: nowMs - startedMs });
   const wanted = decide(services, job, course, { verdict, facts, nowMs, isRetried });
-  const isAnswered = facts.kind === 'answer' && !facts.refusedTunnel;
-  const isSetAside = recordTry(services, job, exit, { verdict, isAnswered, tookMs: nowMs - startedMs });
   const suspectStatus = statusOfSuspect(verdict, facts);
-  if (suspectStatus !== null) course.suspects = [...course.suspects, exit];
+  if (suspectStatus !== null) course.suspects = [...course.suspects, { exit, status: suspectStatus }];
   const next =
     wanted.kind === 'retry' ? await nextExit(services, job, course, { exit, wanted, isSetAside }) : null;
   const decision = wanted.kind === 'retry' && next === null ? endWith(verdict) : wanted;
   tellTry(services, job, exit, { verdict, decision });
   if (next !== null) {
-    made.discard();
+    (course.held ??= new HeldAnswer()).keep({ made, verdict, exit });
     course.previousSuspectStatus = suspectStatus ?? course.previousSuspectStatus;
     return next;
   }
   const isPageOwn = decision.kind === 'deliver' && decision.isPageOwn;
   settleSuspects(services, job, course.suspects, { verdict, isPageOwn, exit });
-  if (decision.kind === 'fail') fail(services, job, made, decision.failure);
-  else await deliver(services, job, course, made);
+  await settle(services, job, course, { made, verdict, exit, decision });
   return null;
+}
+
+/** The end: the best answer that there is, or what was wrong. */
+async function settle(
+  services: GatewayServices,
+  job: Job,
+  course: Course,
+  last: JudgedTry & { readonly decision: RetryDecision },
+): Promise<void> {
+  const isOver = last.verdict.name === 'client_gone' || job.exchange.bodyFault !== null;
+  const better = isOver ? null : (course.held?.better(last) ?? null);
+  if (better !== null) {
+    job.trace.verdict = better.verdict.name;
+    job.trace.pool = better.exit.pool.name;
+    job.trace.upstream = better.exit.upstream;
+    await deliver(services, job, course, better.made);
+  } else if (last.decision.kind === 'fail') fail(services, job, last.made, last.decision.failure);
+  else await deliver(services, job, course, last.made);
 }
 
 /** A try that was ended by the deadline of the exchange says nothing about the exit: it did not get its own time. */
@@ -213,6 +264,8 @@ function decide(
     transportBudget: services.transportBudget.allows(now.nowMs),
     session: job.ask.context.controls.session,
     triedSameExit: now.isRetried,
+    isSiteDown: services.siteGuard.isDown(job.ask.context.target.site),
+    isSuspended: isSuspended(services, job, now.verdict),
     previousSuspectStatus: course.previousSuspectStatus,
     status: facts.kind === 'answer' ? facts.status : null,
   });

@@ -89,8 +89,8 @@ function errorFields(trace: Trace, failure: Failure): Fields {
     'Proxy-Status',
     proxyStatusField(trace.upstream === null ? details : { ...details, nextHop: trace.upstream.id }),
   );
-  const isRetryable = row.retryable && (row.status === 503 || row.status === 429);
-  if (isRetryable)
+  const isLater = row.status === 503 || row.status === 429 || failure.retryAfterMs !== undefined;
+  if (row.retryable && isLater)
     fields.append('Retry-After', String(Math.max(1, Math.ceil((failure.retryAfterMs ?? 1000) / 1000))));
   if (row.status === 407) fields.append('Proxy-Authenticate', 'Basic realm="turnpike", charset="UTF-8"');
   return fields;

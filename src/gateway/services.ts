@@ -8,6 +8,7 @@ import type { TimerWheel } from '../core/timer-wheel.js';
 import type { Ledger } from '../exits/ledger.js';
 import type { Opener } from '../open/open.js';
 import type { TransportBudget } from '../outcome/budget.js';
+import type { SiteGuard } from '../outcome/site-guard.js';
 import type { OwnAddresses, TargetPolicy } from '../protocol/target.js';
 import type { Runtime } from '../routing/runtime.js';
 import type { Pins } from '../state/ports.js';
@@ -39,6 +40,7 @@ export interface GatewayServices {
   readonly opener: Opener;
   readonly own: OwnAddresses;
   readonly transportBudget: TransportBudget;
+  readonly siteGuard: SiteGuard;
   readonly replayBudget: ReplayBudget;
   /** Tunnels and upgraded connections that stand; drained last. */
   readonly relays: Set<Relay>;

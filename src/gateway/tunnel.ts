@@ -3,7 +3,9 @@ import { Fields } from '../http1/fields.js';
 import type { Abandonment } from '../open/dial.js';
 import { openTunnel, type TunnelOutcome } from '../open/open.js';
 import { runAttempts, type Carrier, type Delivery, type Try } from './attempt.js';
+import { plainEvidence } from './ban-evidence.js';
 import type { ClientExchange } from './exchange.js';
+import { showSite } from './guard-site.js';
 import { joinWires } from './join.js';
 import type { Exit } from './pick-exit.js';
 import { tellOfBan } from './record.js';
@@ -94,7 +96,10 @@ class TunnelCarrier implements Carrier {
       exit: exit.upstream.id,
       head: { status: 200, reason: 'Connection established', fields },
       upgraded: outcome,
-      onFirstAnswer: () => services.ledger.recordSuccess(exit.slot, site, services.clock.nowMs()),
+      onFirstAnswer: () => {
+        services.ledger.recordSuccess(exit.slot, site, services.clock.nowMs());
+        showSite(services, site, { exit: exit.slot, sighting: { kind: 'good' } });
+      },
     });
     this.judgeSilence(exit, delivery, services.clock.nowMs() - standsMs);
     return delivery;
@@ -117,6 +122,7 @@ class TunnelCarrier implements Carrier {
       services,
       exit,
       services.ledger.recordTransportFailure(exit.slot, 'silent', services.clock.nowMs(), site),
+      () => plainEvidence(context.requestId, 'silence'),
     );
   }
 }

@@ -10,6 +10,8 @@ import type {
   ConfigReloaded,
   ConnectionRefused,
   GatewayNote,
+  BanEvidence,
+  SiteGuarded,
   TurnpikeEvent,
 } from '../core/events.js';
 import { createExchangeLine } from './line.js';
@@ -99,7 +101,22 @@ class EventLog implements Log {
           reason: scrub(event.reason),
           strikes: event.strikes,
           forMs: Math.round(event.forMs),
+          ...shownEvidence(event.evidence),
         });
+        return;
+      case 'ban_spared':
+        if (!this.pino.isLevelEnabled('debug')) return;
+        this.pino.debug({
+          event: 'ban_spared',
+          upstream: event.upstream,
+          upstreamLabel: this.shown('upstreamLabel', event.upstreamLabel),
+          site: event.site === null ? null : this.shown('site', event.site),
+          reason: scrub(event.reason),
+          pool: event.pool,
+        });
+        return;
+      case 'site_guarded':
+        this.guarded(event);
         return;
       case 'connection_refused':
         this.refusal(event);
@@ -148,6 +165,11 @@ class EventLog implements Log {
     });
   }
 
+  private guarded({ site, change, rule, exits, lifted }: SiteGuarded): void {
+    const level = change === 'site_down' || change === 'rule_suspended' ? 'warn' : 'info';
+    this.pino[level]({ event: change, site: this.shown('site', site), rule, exits, lifted });
+  }
+
   private refusal(event: ConnectionRefused): void {
     const second = Math.floor(this.clock.nowMs() / 1000);
     if (second !== this.refusalSecond) {
@@ -184,6 +206,13 @@ class EventLog implements Log {
     }
     this.pino[event.level]({ event: event.what, detail });
   }
+}
+
+/** What a ban goes by, without the page itself. */
+function shownEvidence(evidence: BanEvidence | null | undefined): Record<string, unknown> {
+  if (evidence === null || evidence === undefined) return {};
+  const { requestId, status, rule, field, bodyHash } = evidence;
+  return { requestId, status, rule, field, bodyHash };
 }
 
 const isPlain = (value: unknown): boolean =>

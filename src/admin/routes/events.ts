@@ -10,6 +10,8 @@ const known: Readonly<Record<TurnpikeEvent['type'], true>> = {
   exchange_ended: true,
   attempt_ended: true,
   exit_banned: true,
+  ban_spared: true,
+  site_guarded: true,
   session_pinned: true,
   client_connected: true,
   client_disconnected: true,
