@@ -4,6 +4,7 @@ import { route, type ApiRoute } from './route.js';
 import { banRoutes } from './routes/bans.js';
 import { eventRoutes } from './routes/events.js';
 import { overviewRoutes } from './routes/overview.js';
+import { siteRoutes } from './routes/sites.js';
 import { sessionRoutes } from './routes/sessions.js';
 import { upstreamRoutes } from './routes/upstreams.js';
 import type { AdminServices } from './services.js';
@@ -72,6 +73,7 @@ function apiRoutes(services: AdminServices): ApiRoute[] {
     ...overviewRoutes(services),
     ...upstreamRoutes(services),
     ...banRoutes(services),
+    ...siteRoutes(services),
     ...sessionRoutes(services),
     ...eventRoutes(services),
   ];

@@ -37,6 +37,16 @@ export interface ClientRow {
   };
 }
 
+/** A site that is down, or where a rule is suspended. */
+export interface SiteRow {
+  readonly site: string;
+  readonly state: 'down' | 'suspended';
+  readonly rule: string | null;
+  readonly sinceMs: number;
+  /** Exits that had failed when it began. */
+  readonly exits: number;
+}
+
 /** Figures of the whole gateway. */
 export interface Status {
   readonly version: string;
@@ -65,5 +75,6 @@ export interface AdminServices {
   tunnelsOfBanned(ban: { exit: string; site: string | null }, onBan: TunnelsOnBan | null): number;
   pools(): readonly PoolRow[];
   clients(): readonly ClientRow[];
+  sites(): readonly SiteRow[];
   status(): Status;
 }

@@ -29,6 +29,7 @@ export function adminServices(world: AdminWorld): AdminServices {
     status: () => world.status(),
     pools: () => poolRows(services),
     clients: () => clientRows(services),
+    sites: () => services.siteGuard.guarded(),
     addressFault: (upstream) => addressFault(services, upstream),
     tunnelsOfBanned: (ban, onBan) => {
       const { tunnels } = services.rules().runtime;

@@ -10,6 +10,7 @@ import { classify, type Verdict } from '../outcome/classify.js';
 import type { AttemptFacts } from '../outcome/facts.js';
 import type { RuleFinding } from '../outcome/finding.js';
 import { decideRetry, endWith, type RetryDecision } from '../outcome/retry.js';
+import { Neighbours } from '../upstreams/neighbours.js';
 import type { ClientExchange } from './exchange.js';
 import { HeldAnswer, type JudgedTry } from './held-answer.js';
 import { pickAnother, pickAtOnce, pickExit, type Exit } from './pick-exit.js';
@@ -63,6 +64,7 @@ interface Course {
   readonly deadlineMs: number;
   readonly retriesAllowed: number;
   avoid: ReadonlySet<string>;
+  neighbours: Neighbours | null;
   readonly abandonment: Abandonment;
   readonly pin: SessionPin | null;
   /** The exit to be tried once more, of a session that must not move for one fault. */
@@ -151,6 +153,7 @@ function begin(services: GatewayServices, job: Job): Course {
     deadlineMs: exchange.startedMs + timeoutMs,
     retriesAllowed: Math.min(ask.route.retries, controls.retries ?? Infinity),
     avoid: NONE_TRIED,
+    neighbours: null,
     abandonment,
     pin: controls.session === null ? null : new SessionPin(services, ask.context.client, controls.session),
     again: null,
@@ -241,6 +244,7 @@ async function nextExit(
   course.again = isSame ? after.exit : null;
   if (isSame) return after.exit;
   course.avoid = new Set([...course.avoid, after.exit.upstream.id]);
+  (course.neighbours ??= new Neighbours()).add(after.exit.upstream);
   return pickAnother(services, job, course);
 }
 

@@ -3,6 +3,7 @@ import type { Failure } from '../core/errors.js';
 import type { SessionPinned } from '../core/events.js';
 import type { Abandonment } from '../open/dial.js';
 import { choose, type Choice } from '../upstreams/choose.js';
+import type { Neighbours } from '../upstreams/neighbours.js';
 import type { Pool } from '../upstreams/pool.js';
 import type { Upstream } from '../upstreams/upstream.js';
 import type { Job } from './attempt.js';
@@ -37,6 +38,8 @@ type None = Extract<Choice, { kind: 'none' }>;
 export interface PickCourse {
   readonly deadlineMs: number;
   readonly avoid: ReadonlySet<string>;
+  /** Places that were tried; null before the first retry. */
+  readonly neighbours: Neighbours | null;
   readonly abandonment: Abandonment;
   readonly pin: SessionPin | null;
 }
@@ -158,6 +161,7 @@ function chooseIn(
     site: context.target.site,
     filter: context.controls.filter,
     avoid: course.avoid,
+    neighbours: course.neighbours,
     sessionKey: course.pin?.key ?? null,
   });
 }
