@@ -4,6 +4,7 @@ import { route, type ApiRoute } from './route.js';
 import { banRoutes } from './routes/bans.js';
 import { eventRoutes } from './routes/events.js';
 import { overviewRoutes } from './routes/overview.js';
+import { feedbackRoutes } from './routes/feedback.js';
 import { siteRoutes } from './routes/sites.js';
 import { sessionRoutes } from './routes/sessions.js';
 import { upstreamRoutes } from './routes/upstreams.js';
@@ -74,6 +75,7 @@ function apiRoutes(services: AdminServices): ApiRoute[] {
     ...upstreamRoutes(services),
     ...banRoutes(services),
     ...siteRoutes(services),
+    ...feedbackRoutes(services),
     ...sessionRoutes(services),
     ...eventRoutes(services),
   ];

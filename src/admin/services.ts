@@ -47,6 +47,11 @@ export interface SiteRow {
   readonly exits: number;
 }
 
+/** What came of feedback. */
+export type FeedbackTaken =
+  | { readonly kind: 'taken'; readonly exit: string; readonly site: string; readonly outcome: string }
+  | { readonly kind: 'refused'; readonly detail: string };
+
 /** Figures of the whole gateway. */
 export interface Status {
   readonly version: string;
@@ -76,5 +81,9 @@ export interface AdminServices {
   pools(): readonly PoolRow[];
   clients(): readonly ClientRow[];
   sites(): readonly SiteRow[];
+  /** Name of the client with this login, or null. */
+  clientOf(authorization: string, remoteAddress: string): string | null;
+  /** Takes the word of a client about an earlier answer. */
+  feedback(client: string, said: { readonly id: string; readonly verdict: string }): FeedbackTaken;
   status(): Status;
 }

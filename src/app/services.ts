@@ -8,6 +8,7 @@ import type { Clock } from '../core/clock.js';
 import type { Emit } from '../core/events.js';
 import type { Random } from '../core/random.js';
 import { TimerWheel } from '../core/timer-wheel.js';
+import { ClientReports } from '../exits/client-reports.js';
 import { Ledger } from '../exits/ledger.js';
 import { Roster } from '../exits/roster.js';
 import { RequestIds } from '../gateway/request-ids.js';
@@ -17,6 +18,7 @@ import { IdleConnections } from '../open/idle-connections.js';
 import { Resolver, type LookUp } from '../open/resolver.js';
 import { TransportBudget } from '../outcome/budget.js';
 import { SiteGuard } from '../outcome/site-guard.js';
+import { Receipts } from '../request/receipt.js';
 import { isOwnDoor, type Door } from '../protocol/own-door.js';
 import { checkResolvedAddress, type OwnAddresses } from '../protocol/target.js';
 import { MemoryPins } from '../state/memory.js';
@@ -87,6 +89,8 @@ export async function buildPlant(config: Config, basics: Basics): Promise<Plant>
     },
     transportBudget: new TransportBudget(transportRatio, transportFloorPerS),
     siteGuard: new SiteGuard(runtime().guard),
+    receipts: new Receipts(config.feedback.key?.reveal() ?? random.hex(32)),
+    reports: new ClientReports(() => runtime().feedback),
     replayBudget: new ReplayBudget(() => runtime().limits.replayTotalBytes),
     relays: new Set(),
   };

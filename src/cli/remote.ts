@@ -69,7 +69,10 @@ const field =
 function evidenceSaid(evidence: unknown): string {
   if (typeof evidence !== 'object' || evidence === null) return '';
   const { status, field: where, found, requestId } = evidence as Item;
-  const what = [status, where].filter((each) => each !== null && each !== undefined).map(word).join(' ');
+  const what = [status, where]
+    .filter((each) => each !== null && each !== undefined)
+    .map(word)
+    .join(' ');
   const seen = word(found) === '' ? what : `${what}: ${word(found)}`;
   return requestId === null ? seen : `${seen}, request ${word(requestId)}`;
 }

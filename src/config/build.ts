@@ -164,6 +164,10 @@ export function buildConfig(settings: Settings, resources: Resources, file: stri
     limits: settings.limits,
     bans: settings.bans,
     guard: settings.guard,
+    feedback: {
+      ...settings.feedback,
+      key: settings.feedback.key === undefined ? null : secretOf(settings.feedback.key, resources),
+    },
     tunnels: settings.tunnels,
     retry: settings.retry,
     log: {

@@ -122,6 +122,7 @@ export function runtimeValuesOf(config: Config): Omit<Runtime, 'pools'> {
     limits: limitsOf(config),
     bans: banRulesOf(config),
     guard: guardRulesOf(config),
+    feedback: { holdMs: config.feedback.hold, clients: config.feedback.clients },
     tunnels: { onBan: config.tunnels.on_ban, banIdleMs: config.tunnels.ban_idle },
     retry: retryRulesOf(config),
     sessionHeader: config.sessions.header,

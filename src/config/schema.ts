@@ -10,6 +10,7 @@ import { routesSchema, sessionsSchema } from './schema-routes.js';
 import {
   bansSchema,
   dataDirSchema,
+  feedbackSchema,
   guardSchema,
   limitsSchema,
   logSchema,
@@ -34,6 +35,7 @@ export const configSchema = z
       limits: limitsSchema,
       bans: bansSchema,
       guard: guardSchema,
+      feedback: feedbackSchema,
       tunnels: tunnelsSchema,
       retry: retrySchema,
       log: logSchema,

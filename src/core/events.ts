@@ -115,6 +115,19 @@ export interface SiteGuarded {
   readonly lifted: number;
 }
 
+/** A client judged an earlier answer itself. */
+export interface FeedbackGiven {
+  readonly type: 'feedback_given';
+  readonly client: string;
+  /** The request that it is about. */
+  readonly requestId: string;
+  readonly upstream: string;
+  readonly site: string;
+  readonly verdict: 'blocked' | 'ok';
+  /** Noted for this client, agreed by several, withdrawn, or one too many of this client. */
+  readonly outcome: 'noted' | 'agreed' | 'withdrawn' | 'too_many';
+}
+
 /** A session got an exit, or another one. */
 export interface SessionPinned {
   readonly type: 'session_pinned';
@@ -172,6 +185,7 @@ export type TurnpikeEvent =
   | ExitBanned
   | BanSpared
   | SiteGuarded
+  | FeedbackGiven
   | SessionPinned
   | ClientConnection
   | ConnectionRefused

@@ -13,7 +13,7 @@ import { decideRetry, endWith, type RetryDecision } from '../outcome/retry.js';
 import { Neighbours } from '../upstreams/neighbours.js';
 import type { ClientExchange } from './exchange.js';
 import { HeldAnswer, type JudgedTry } from './held-answer.js';
-import { pickAnother, pickAtOnce, pickExit, type Exit } from './pick-exit.js';
+import { pickAnother, pickAtOnce, pickExit, type Exit, type NoExit } from './pick-exit.js';
 import { isSuspended, recordTry, settleSuspects, tellTry, type Suspect } from './record.js';
 import { appendMaking, refuse } from './respond.js';
 import type { GatewayServices } from './services.js';
@@ -76,7 +76,6 @@ interface Course {
   held: HeldAnswer | null;
 }
 
-const NONE_TRIED: ReadonlySet<string> = new Set();
 const NO_SUSPECTS: readonly Suspect[] = [];
 
 /** Serves one request to its end. Never rejects for anything the network does. */
@@ -112,8 +111,16 @@ async function attemptAll(services: GatewayServices, job: Job, course: Course): 
   }
 }
 
+/** Exits that the client itself has reported come back in where nobody else is left. */
+async function pickFirst(services: GatewayServices, job: Job, course: Course): Promise<Exit | NoExit> {
+  const found = await pickExit(services, job, course);
+  if (found.kind === 'exit' || course.avoid.size === 0 || found.failure.code === 'session_lost') return found;
+  course.avoid = new Set();
+  return pickExit(services, job, course);
+}
+
 async function attemptEach(services: GatewayServices, job: Job, course: Course): Promise<void> {
-  const first = pickAtOnce(services, job, course) ?? (await pickExit(services, job, course));
+  const first = pickAtOnce(services, job, course) ?? (await pickFirst(services, job, course));
   if (first.kind === 'none') {
     if (course.abandonment.isAbandoned) leave(services, job);
     else refuse(services, job.exchange, job.trace, first.failure);
@@ -152,7 +159,7 @@ function begin(services: GatewayServices, job: Job): Course {
   return {
     deadlineMs: exchange.startedMs + timeoutMs,
     retriesAllowed: Math.min(ask.route.retries, controls.retries ?? Infinity),
-    avoid: NONE_TRIED,
+    avoid: services.reports.avoidedBy(ask.context.client, ask.context.target.site, exchange.startedMs),
     neighbours: null,
     abandonment,
     pin: controls.session === null ? null : new SessionPin(services, ask.context.client, controls.session),
@@ -286,7 +293,12 @@ async function deliver(services: GatewayServices, job: Job, course: Course, made
     leave(services, job);
     return;
   }
-  const { explain } = ask.context.controls;
+  const { controls, client, target, requestId } = ask.context;
+  const { explain } = controls;
+  if (ask.route.expose !== 'none' && trace.upstream !== null) {
+    const about = { request: requestId, exit: trace.upstream.id, site: target.site };
+    trace.receipt = services.receipts.write(about, client, services.clock.wallMs());
+  }
   const delivery = await made.deliver((fields) => appendMaking(fields, trace, ask.route.expose, explain));
   trace.finish(services.emit, services.clock.nowMs(), delivery.end, delivery.bytes);
 }

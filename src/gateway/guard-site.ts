@@ -31,7 +31,12 @@ export function sightingOf(verdict: Verdict, facts: AttemptFacts, isJudged: bool
 
 /** A name that does not exist, or leads where nobody may go, is one host of the site. */
 function isAboutName({ failure }: Verdict): boolean {
-  return failure !== null && failure.code !== 'target_unreachable' && failure.code !== 'target_timeout' && failure.code !== 'target_failed';
+  return (
+    failure !== null &&
+    failure.code !== 'target_unreachable' &&
+    failure.code !== 'target_timeout' &&
+    failure.code !== 'target_failed'
+  );
 }
 
 /** Shows the guard what was seen through an exit (its number in the ledger). */

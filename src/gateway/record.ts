@@ -1,16 +1,16 @@
 /** Writes down what tries proved: in the ledger, with the site guard, and as events. */
-import type { BanEvidence } from '../core/events.js';
 import type { Effect } from '../exits/effect.js';
 import type { Verdict } from '../outcome/classify.js';
 import type { AttemptFacts } from '../outcome/facts.js';
 import { judgeSuspects, type RetryDecision } from '../outcome/retry.js';
 import type { Job } from './attempt.js';
 import { evidenceOf, plainEvidence } from './ban-evidence.js';
-import { cutOnBan } from './cut-tunnels.js';
+import { banReported } from './feedback.js';
 import { showSite, sightingOf } from './guard-site.js';
 import type { Exit } from './pick-exit.js';
 import { effectOfRule } from './record-rule.js';
 import type { GatewayServices } from './services.js';
+import { tellOfBan } from './tell-of-ban.js';
 
 /** The end of a try. */
 export interface Judged {
@@ -70,7 +70,12 @@ export function tellTry(
   }
 }
 
-function effectOf(services: GatewayServices, job: Job, exit: Exit, { verdict, facts, tookMs }: Judged): Effect {
+function effectOf(
+  services: GatewayServices,
+  job: Job,
+  exit: Exit,
+  { verdict, facts, tookMs }: Judged,
+): Effect {
   const { ledger, clock, siteGuard } = services;
   const { site } = job.ask.context.target;
   const nowMs = clock.nowMs();
@@ -115,6 +120,11 @@ export function settleSuspects(
     const rule = `status_${status}`;
     showSite(services, site, { exit: exit.slot, sighting: { kind: 'bad', rule } });
     const nowMs = clock.nowMs();
+    const at = { exit: exit.upstream.id, site };
+    if (services.reports.isReported(at.exit, site, nowMs)) {
+      banReported(services, { ...at, request: requestId, field: rule });
+      continue;
+    }
     if (siteGuard.isDown(site) || siteGuard.isSuspended(site, rule, nowMs)) continue;
     const effect =
       meaning === 'count'
@@ -122,26 +132,4 @@ export function settleSuspects(
         : ledger.ban(exit.slot, site, { reason: 'suspect' }, nowMs);
     tellOfBan(services, exit, effect, () => plainEvidence(requestId, 'status', status));
   }
-}
-
-/** Tells of an exit that was set aside or spared, and deals with its tunnels; true when it was set aside. */
-export function tellOfBan(
-  services: GatewayServices,
-  exit: Exit,
-  effect: Effect,
-  evidence: () => BanEvidence,
-): boolean {
-  if (effect.kind !== 'banned' && effect.kind !== 'spared') return false;
-  const { id: upstream, label: upstreamLabel } = exit.upstream;
-  const { site, reason } = effect;
-  if (effect.kind === 'spared') {
-    services.emit({ type: 'ban_spared', upstream, upstreamLabel, site, reason, pool: effect.pool });
-    return false;
-  }
-  const { strikes, forMs } = effect;
-  const known = evidence();
-  services.ledger.noteEvidence(exit.slot, site, known, services.clock.nowMs());
-  services.emit({ type: 'exit_banned', upstream, upstreamLabel, site, reason, strikes, forMs, evidence: known });
-  cutOnBan(services.relays, services.rules().runtime.tunnels, { exit: upstream, site });
-  return true;
 }

@@ -31,7 +31,7 @@ export function appendMaking(
   isExplained = false,
 ): void {
   if (expose === 'none') return;
-  fields.append('X-Turnpike-Request-Id', trace.requestId);
+  fields.append('X-Turnpike-Request-Id', trace.receipt ?? trace.requestId);
   if (trace.upstream !== null) {
     fields.append('X-Turnpike-Upstream', trace.upstream.id);
     if (expose === 'full') fields.append('X-Turnpike-Upstream-Address', trace.upstream.label);

@@ -8,6 +8,8 @@ import type { TimerWheel } from '../core/timer-wheel.js';
 import type { Ledger } from '../exits/ledger.js';
 import type { Opener } from '../open/open.js';
 import type { TransportBudget } from '../outcome/budget.js';
+import type { ClientReports } from '../exits/client-reports.js';
+import type { Receipts } from '../request/receipt.js';
 import type { SiteGuard } from '../outcome/site-guard.js';
 import type { OwnAddresses, TargetPolicy } from '../protocol/target.js';
 import type { Runtime } from '../routing/runtime.js';
@@ -41,6 +43,9 @@ export interface GatewayServices {
   readonly own: OwnAddresses;
   readonly transportBudget: TransportBudget;
   readonly siteGuard: SiteGuard;
+  /** Makes request ids that clients can give feedback on. */
+  readonly receipts: Receipts;
+  readonly reports: ClientReports;
   readonly replayBudget: ReplayBudget;
   /** Tunnels and upgraded connections that stand; drained last. */
   readonly relays: Set<Relay>;

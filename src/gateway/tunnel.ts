@@ -8,8 +8,8 @@ import type { ClientExchange } from './exchange.js';
 import { showSite } from './guard-site.js';
 import { joinWires } from './join.js';
 import type { Exit } from './pick-exit.js';
-import { tellOfBan } from './record.js';
 import type { GatewayServices } from './services.js';
+import { tellOfBan } from './tell-of-ban.js';
 import type { Trace } from './trace.js';
 import type { Ask } from './understand.js';
 

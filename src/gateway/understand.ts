@@ -19,6 +19,7 @@ import {
 import type { RequestContext } from '../request/context.js';
 import { matchRoute, type Route } from '../routing/route.js';
 import type { ClientExchange } from './exchange.js';
+import { takeFeedback } from './feedback.js';
 import type { GatewayServices, Rules } from './services.js';
 import type { Trace } from './trace.js';
 
@@ -93,6 +94,11 @@ export function understand(
   });
   if (read.kind === 'refused') return read;
   trace.session = read.controls.session?.id ?? null;
+  const { feedback } = read.controls;
+  if (feedback !== null) {
+    const taken = takeFeedback(services, auth.client.name, feedback);
+    if (taken.kind === 'refused') return refused({ code: 'bad_request', detail: taken.detail });
+  }
   const kind = head.method === 'CONNECT' ? 'tunnel' : 'forward';
   const path = kind === 'tunnel' ? null : target.path;
   const { name, tags } = auth.client;

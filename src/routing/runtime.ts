@@ -55,6 +55,8 @@ export interface Runtime {
   readonly limits: Limits;
   readonly bans: BanRules;
   readonly guard: GuardRules;
+  /** How long the word of a client holds, and how many clients make it everybody's. */
+  readonly feedback: { readonly holdMs: number; readonly clients: number };
   readonly tunnels: TunnelRules;
   readonly retry: { readonly transportRatio: number; readonly transportFloorPerS: number };
   /** Name of the session header, in lower case. */

@@ -70,6 +70,7 @@ export class EventCounts {
   private readonly bans = counters('turnpike_bans_total');
   private readonly spared = counters('turnpike_bans_spared_total');
   private readonly lifted = counters('turnpike_bans_lifted_total');
+  private readonly feedback = counters('turnpike_feedback_total');
   private readonly guard = counters('turnpike_site_guard_total');
   private readonly pins = counters('turnpike_session_pins_total');
   private readonly opened = counters('turnpike_client_connections_opened_total');
@@ -112,6 +113,9 @@ export class EventCounts {
       case 'site_guarded':
         this.guard.of(event.change).value += 1;
         this.lifted.of().value += event.lifted;
+        return;
+      case 'feedback_given':
+        this.feedback.of(event.verdict, event.outcome).value += 1;
         return;
       case 'session_pinned':
         this.pins.of(event.reason).value += 1;
@@ -158,6 +162,7 @@ export class EventCounts {
         this.spared,
         this.lifted,
         this.guard,
+        this.feedback,
         this.pins,
         this.opened,
         this.closed,

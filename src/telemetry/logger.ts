@@ -115,6 +115,17 @@ class EventLog implements Log {
           pool: event.pool,
         });
         return;
+      case 'feedback_given':
+        this.pino.info({
+          event: 'feedback_given',
+          client: this.shown('client', event.client),
+          requestId: event.requestId,
+          upstream: event.upstream,
+          site: this.shown('site', event.site),
+          verdict: event.verdict,
+          outcome: event.outcome,
+        });
+        return;
       case 'site_guarded':
         this.guarded(event);
         return;

@@ -64,7 +64,11 @@ export const metricTable = {
   turnpike_bans_lifted_total: counter(
     'Bans that were taken back because the site itself was down, or a rule fired on all of it.',
   ),
-  turnpike_site_guard_total: counter('Sites that went down or came back, rules that were suspended or resumed.', 'change'),
+  turnpike_feedback_total: counter('What clients said of answers, by what came of it.', 'verdict', 'outcome'),
+  turnpike_site_guard_total: counter(
+    'Sites that went down or came back, rules that were suspended or resumed.',
+    'change',
+  ),
   turnpike_sites_guarded: gauge('Sites that are down, or have a rule suspended.', 'state'),
   turnpike_session_pins_total: counter('Sessions that got an exit, or another one, by reason.', 'reason'),
   turnpike_client_connections_opened_total: counter('Connections of clients that were accepted.', 'listener'),

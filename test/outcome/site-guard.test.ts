@@ -37,9 +37,7 @@ describe('a site that is down', () => {
     expect(guard.isDown(SITE)).toBe(false);
     expect(guard.saw(SITE, 4, bad, 10_000)).toEqual({ kind: 'site_down', sinceMs: -50_000, exits: 5 });
     expect([guard.isDown(SITE), guard.isDown('other.example')]).toEqual([true, false]);
-    expect(guard.guarded()).toEqual([
-      { site: SITE, state: 'down', rule: null, sinceMs: 10_000, exits: 5 },
-    ]);
+    expect(guard.guarded()).toEqual([{ site: SITE, state: 'down', rule: null, sinceMs: 10_000, exits: 5 }]);
   });
 
   it('is not told by few exits, however often they fail, nor by failures of long ago', () => {
@@ -155,7 +153,11 @@ describe('the guard', () => {
 /** Keeps every sighting and works all out anew each time. */
 class Model {
   private readonly all: { exit: number; sighting: Sighting; atMs: number }[] = [];
-  private state: { kind: string; rule: string | null; sinceMs: number } = { kind: 'watched', rule: null, sinceMs: 0 };
+  private state: { kind: string; rule: string | null; sinceMs: number } = {
+    kind: 'watched',
+    rule: null,
+    sinceMs: 0,
+  };
   private lastGoodMs = -Infinity;
   private next = 0;
   private begin = 0;
@@ -206,7 +208,9 @@ class Model {
     if (failed.length < rules.exits) return 'none';
     const hasGood = this.lastGoodMs >= nowMs - rules.windowMs;
     if (hasGood && (this.run.length < RECENT_TRIES || this.share() < rules.share)) return 'none';
-    const names = failed.flatMap(({ sighting }) => (sighting.kind === 'bad' && sighting.rule !== null ? [sighting.rule] : []));
+    const names = failed.flatMap(({ sighting }) =>
+      sighting.kind === 'bad' && sighting.rule !== null ? [sighting.rule] : [],
+    );
     const rule = [...new Set(names)].find(
       (name) => names.filter((each) => each === name).length >= failed.length * rules.share,
     );

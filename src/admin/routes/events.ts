@@ -12,6 +12,7 @@ const known: Readonly<Record<TurnpikeEvent['type'], true>> = {
   exit_banned: true,
   ban_spared: true,
   site_guarded: true,
+  feedback_given: true,
   session_pinned: true,
   client_connected: true,
   client_disconnected: true,

@@ -7,7 +7,9 @@ import type { AdminServices } from '../services.js';
 const site = z
   .object({
     site: z.string(),
-    state: z.enum(['down', 'suspended']).describe('down: the site; suspended: a rule that fires on all of it.'),
+    state: z
+      .enum(['down', 'suspended'])
+      .describe('down: the site; suspended: a rule that fires on all of it.'),
     rule: z.string().nullable(),
     since: z.string(),
     exits: z.number().int().describe('Exits that had failed when it began.'),
