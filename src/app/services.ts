@@ -17,6 +17,7 @@ import type { GatewayServices, Rules } from '../gateway/services.js';
 import { IdleConnections } from '../open/idle-connections.js';
 import { Resolver, type LookUp } from '../open/resolver.js';
 import { TransportBudget } from '../outcome/budget.js';
+import { TunnelSigns } from '../outcome/tunnel-signs.js';
 import { SiteGuard } from '../outcome/site-guard.js';
 import { Receipts } from '../request/receipt.js';
 import { isOwnDoor, type Door } from '../protocol/own-door.js';
@@ -91,6 +92,7 @@ export async function buildPlant(config: Config, basics: Basics): Promise<Plant>
     siteGuard: new SiteGuard(runtime().guard),
     receipts: new Receipts(config.feedback.key?.reveal() ?? random.hex(32)),
     reports: new ClientReports(() => runtime().feedback),
+    tunnelSigns: new TunnelSigns(() => runtime().bans.suspectWindowMs),
     replayBudget: new ReplayBudget(() => runtime().limits.replayTotalBytes),
     relays: new Set(),
   };

@@ -11,6 +11,7 @@ import type { AttemptFacts } from '../outcome/facts.js';
 import type { RuleFinding } from '../outcome/finding.js';
 import { decideRetry, endWith, type RetryDecision } from '../outcome/retry.js';
 import { Neighbours } from '../upstreams/neighbours.js';
+import type { TunnelEnd } from '../outcome/tunnel-signs.js';
 import type { ClientExchange } from './exchange.js';
 import { HeldAnswer, type JudgedTry } from './held-answer.js';
 import { pickAnother, pickAtOnce, pickExit, type Exit, type NoExit } from './pick-exit.js';
@@ -25,6 +26,8 @@ import type { Ask } from './understand.js';
 export interface Delivery {
   readonly end: ExchangeEnded['end'];
   readonly bytes?: { readonly in: number; readonly out: number };
+  /** What a tunnel showed of itself. */
+  readonly tunnel?: TunnelEnd;
 }
 
 /** What one try brought, not yet shown to the client. */

@@ -11,6 +11,7 @@ import type { TransportBudget } from '../outcome/budget.js';
 import type { ClientReports } from '../exits/client-reports.js';
 import type { Receipts } from '../request/receipt.js';
 import type { SiteGuard } from '../outcome/site-guard.js';
+import type { TunnelSigns } from '../outcome/tunnel-signs.js';
 import type { OwnAddresses, TargetPolicy } from '../protocol/target.js';
 import type { Runtime } from '../routing/runtime.js';
 import type { Pins } from '../state/ports.js';
@@ -46,6 +47,7 @@ export interface GatewayServices {
   /** Makes request ids that clients can give feedback on. */
   readonly receipts: Receipts;
   readonly reports: ClientReports;
+  readonly tunnelSigns: TunnelSigns;
   readonly replayBudget: ReplayBudget;
   /** Tunnels and upgraded connections that stand; drained last. */
   readonly relays: Set<Relay>;
