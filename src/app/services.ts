@@ -10,6 +10,7 @@ import type { Random } from '../core/random.js';
 import { TimerWheel } from '../core/timer-wheel.js';
 import { ClientReports } from '../exits/client-reports.js';
 import { Ledger } from '../exits/ledger.js';
+import { Trickle } from '../exits/trickle.js';
 import { Roster } from '../exits/roster.js';
 import { RequestIds } from '../gateway/request-ids.js';
 import { ReplayBudget } from '../gateway/replay-body.js';
@@ -90,6 +91,7 @@ export async function buildPlant(config: Config, basics: Basics): Promise<Plant>
     },
     transportBudget: new TransportBudget(transportRatio, transportFloorPerS),
     siteGuard: new SiteGuard(runtime().guard),
+    trickle: new Trickle(1000),
     receipts: new Receipts(config.feedback.key?.reveal() ?? random.hex(32)),
     reports: new ClientReports(() => runtime().feedback),
     tunnelSigns: new TunnelSigns(() => runtime().bans.suspectWindowMs),

@@ -110,6 +110,7 @@ export function routesOf(config: Config): Route[] {
     retryUnsafe: route.retry_unsafe,
     onClientFin: route.on_client_fin,
     expose: route.expose,
+    onExhausted: route.on_exhausted,
     statuses: route.statuses,
   }));
 }

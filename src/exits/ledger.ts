@@ -10,6 +10,7 @@ import {
   banMs,
   isAdmitting,
   isAside,
+  mostAfterReturn,
   opensAtMs,
   phaseOf,
   siteTimes,
@@ -73,6 +74,11 @@ export class Ledger implements LedgerView {
 
   inFlight(slot: number): number {
     return this.#slots.inFlight[slot] ?? 0;
+  }
+
+  mostInFlight(slot: number, nowMs: number): number {
+    if (!this.#book.isMarked(slot)) return Infinity;
+    return mostAfterReturn(this.#book.banOf(slot, null), nowMs);
   }
 
   isOpenToNew(slot: number): boolean {

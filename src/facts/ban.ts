@@ -40,6 +40,8 @@ export interface BanState {
   readonly untilMs: number;
   /** When the trial of the half-open state began; -Infinity where none runs. */
   readonly trialMs: number;
+  /** When it last came back from being set aside; -Infinity before. */
+  readonly returnedMs: number;
   /** When strikes last changed. */
   readonly changedMs: number;
   readonly reason: string;
@@ -66,6 +68,8 @@ export const CLEAR = -Infinity;
 export const TRIAL_MS = 60_000;
 
 const TRIAL_WAIT_MS = 1000;
+const RETURN_STEP_MS = 5000;
+const RETURN_MS = 6 * RETURN_STEP_MS;
 const NEVER = -Infinity;
 /** Above this the doubling is beyond any cap. */
 const MAX_STRIKES = 40;
@@ -75,6 +79,7 @@ export const noBan: BanState = {
   strikes: 0,
   untilMs: CLEAR,
   trialMs: NEVER,
+  returnedMs: NEVER,
   changedMs: NEVER,
   reason: '',
   isOrder: false,
@@ -138,6 +143,7 @@ export function struck(
     strikes: Math.min(state.strikes + 1, MAX_STRIKES),
     untilMs: cause.nowMs + forMs,
     trialMs: NEVER,
+    returnedMs: NEVER,
     changedMs: cause.nowMs,
     reason: cause.reason,
     isOrder: cause.isOrder === true,
@@ -153,7 +159,8 @@ export function struck(
 export function succeeded(state: BanState, baseMs: number, nowMs: number): BanState {
   const phase = phaseOf(state, nowMs);
   if (phase === 'out') return state;
-  if (phase !== 'clear') return { ...state, untilMs: CLEAR, trialMs: NEVER, changedMs: nowMs };
+  if (phase !== 'clear')
+    return { ...state, untilMs: CLEAR, trialMs: NEVER, returnedMs: nowMs, changedMs: nowMs };
   if (state.strikes === 0 || nowMs - state.changedMs < baseMs) return state;
   return { ...state, strikes: state.strikes - 1, changedMs: nowMs };
 }
@@ -166,6 +173,15 @@ export function lifted(state: BanState): BanState {
 /** Ended because it was a mistake: its strike goes as well. */
 export function forgiven(state: BanState, nowMs: number): BanState {
   return { ...lifted(state), strikes: Math.max(0, state.strikes - 1), changedMs: nowMs };
+}
+
+/**
+ * How many exchanges at once an exit may have that has just come back: one, and twice as many every five seconds, until
+ * after half a minute there is no bound, so that what made it fail is not done to it again at once.
+ */
+export function mostAfterReturn(state: BanState, nowMs: number): number {
+  const sinceMs = nowMs - state.returnedMs;
+  return sinceMs >= RETURN_MS ? Infinity : 2 ** Math.floor(sinceMs / RETURN_STEP_MS);
 }
 
 /** A request is let through: in the half-open state it is the trial, in all others nothing changes. */

@@ -123,7 +123,8 @@ async function pickFirst(services: GatewayServices, job: Job, course: Course): P
 }
 
 async function attemptEach(services: GatewayServices, job: Job, course: Course): Promise<void> {
-  const first = pickAtOnce(services, job, course) ?? (await pickFirst(services, job, course));
+  const atOnce = job.ask.route.onExhausted === 'wait' ? null : pickAtOnce(services, job, course);
+  const first = atOnce ?? (await pickFirst(services, job, course));
   if (first.kind === 'none') {
     if (course.abandonment.isAbandoned) leave(services, job);
     else refuse(services, job.exchange, job.trace, first.failure);

@@ -70,6 +70,8 @@ class Eligible implements Candidates {
   constructor(
     private readonly ask: Ask,
     readonly list: MemberList,
+    /** Taken slots don't count. */
+    private readonly isRoomy = false,
   ) {
     this.slots = ask.pool.slots;
     this.#tried = ask.neighbours ?? null;
@@ -87,7 +89,7 @@ class Eligible implements Candidates {
     if (this.#tried !== null && this.#tried.isNear(upstream)) return false;
     const slot = this.slots[index] ?? 0;
     if (!ask.view.isOpenToNew(slot) && upstream.id !== ask.pinned) return false;
-    return ask.view.inFlight(slot) < ask.pool.slotsPerExit && ask.view.isUsable(slot, ask.site, ask.nowMs);
+    return (this.isRoomy || !isFull(ask, slot)) && ask.view.isUsable(slot, ask.site, ask.nowMs);
   }
 }
 
@@ -126,9 +128,15 @@ function chooseAmong(ask: Ask): Choice {
   return index < 0 ? explainNone(ask, list.members) : { kind: 'exit', index, why: 'strategy' };
 }
 
+/** Whether the exit has as many exchanges as it may: by the pool, or because it has just come back. */
+function isFull({ pool, view, nowMs }: Ask, slot: number): boolean {
+  const inFlight = view.inFlight(slot);
+  return inFlight >= pool.slotsPerExit || inFlight >= view.mostInFlight(slot, nowMs);
+}
+
 /** Whether a session's exit would do but for its slots. */
 function isWaitedFor(ask: Ask, pinned: number): boolean {
-  const roomy = new Eligible({ ...ask, pool: { ...ask.pool, slotsPerExit: Infinity } }, ask.pool.all);
+  const roomy = new Eligible(ask, ask.pool.all, true);
   return roomy.isEligible(pinned);
 }
 
@@ -163,7 +171,8 @@ function shortestList(pool: Pool, filter: ExitFilter): MemberList | null {
   return shortest;
 }
 
-function matches(upstream: Upstream, filter: ExitFilter): boolean {
+/** Whether an exit is what the request wants, its id aside. */
+export function matches(upstream: Upstream, filter: ExitFilter): boolean {
   if (filter.country !== null && upstream.country !== filter.country.toLowerCase()) return false;
   if (filter.city !== null && upstream.city !== filter.city.toLowerCase()) return false;
   if (filter.asn !== null && upstream.asn !== filter.asn) return false;
@@ -191,7 +200,7 @@ function explainNone(ask: Ask, members: Uint32Array): Extract<Choice, { kind: 'n
       continue;
     }
     if (!view.isUsable(slot, site, nowMs)) seen.out++;
-    else if (view.inFlight(slot) >= pool.slotsPerExit) {
+    else if (isFull(ask, slot)) {
       seen.full++;
       backMs = nowMs + SLOT_WAIT_MS;
     }
