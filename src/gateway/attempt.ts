@@ -5,7 +5,7 @@
 import type { Failure } from '../core/errors.js';
 import type { ExchangeEnded } from '../core/events.js';
 import type { Fields } from '../http1/fields.js';
-import { Abandonment } from '../open/dial.js';
+import type { Abandonment } from '../open/dial.js';
 import { classify, type Verdict } from '../outcome/classify.js';
 import type { AttemptFacts } from '../outcome/facts.js';
 import type { RuleFinding } from '../outcome/finding.js';
@@ -13,12 +13,12 @@ import { decideRetry, endWith, type RetryDecision } from '../outcome/retry.js';
 import { Neighbours } from '../upstreams/neighbours.js';
 import type { TunnelEnd } from '../outcome/tunnel-signs.js';
 import type { ClientExchange } from './exchange.js';
+import { begin, pickFirst, type Course } from './course.js';
 import { HeldAnswer, type JudgedTry } from './held-answer.js';
-import { pickAnother, pickAtOnce, pickExit, type Exit, type NoExit } from './pick-exit.js';
-import { isSuspended, recordTry, settleSuspects, tellTry, type Suspect } from './record.js';
-import { appendMaking, refuse } from './respond.js';
+import { pickAnother, pickAtOnce, type Exit } from './pick-exit.js';
+import { isSuspended, recordTry, settleSuspects, tellTry } from './record.js';
+import { appendMaking, refuse, siteIsDown } from './respond.js';
 import type { GatewayServices } from './services.js';
-import { SessionPin } from './session-pin.js';
 import type { Trace } from './trace.js';
 import type { Ask } from './understand.js';
 
@@ -62,64 +62,22 @@ export interface Job {
   readonly carrier: Carrier;
 }
 
-/** What the loop remembers from try to try. */
-interface Course {
-  readonly deadlineMs: number;
-  readonly retriesAllowed: number;
-  avoid: ReadonlySet<string>;
-  neighbours: Neighbours | null;
-  readonly abandonment: Abandonment;
-  readonly pin: SessionPin | null;
-  /** The exit to be tried once more, of a session that must not move for one fault. */
-  again: Exit | null;
-  previousSuspectStatus: number | null;
-  /** Answers that looked like a block by their status alone. */
-  suspects: readonly Suspect[];
-  /** The best answer so far; null before the first retry. */
-  held: HeldAnswer | null;
-}
-
-const NO_SUSPECTS: readonly Suspect[] = [];
-
 /** Serves one request to its end. Never rejects for anything the network does. */
-export async function runAttempts(services: GatewayServices, job: Job): Promise<void> {
+export function runAttempts(services: GatewayServices, job: Job): Promise<void> {
   const { site } = job.ask.context.target;
   const admission = services.siteGuard.admit(site, job.exchange.startedMs);
   switch (admission.kind) {
     case 'open':
-      return attemptAll(services, job, begin(services, job));
+      return attemptEach(services, job, begin(services, job));
     case 'closed':
       job.trace.verdict = 'target_failed';
       refuse(services, job.exchange, job.trace, siteIsDown(site, admission.retryAfterMs));
-      return;
+      return Promise.resolve();
     case 'canary':
-      try {
-        await attemptAll(services, job, begin(services, job));
-      } finally {
-        services.siteGuard.canaryEnded(site, services.clock.nowMs());
-      }
+      return attemptEach(services, job, begin(services, job)).finally(() =>
+        services.siteGuard.canaryEnded(site, services.clock.nowMs()),
+      );
   }
-}
-
-function siteIsDown(site: string, retryAfterMs: number): Failure {
-  const detail = `The site ${site} fails through every exit; one request at a time tries whether it is back.`;
-  return { code: 'target_failed', detail, retryAfterMs };
-}
-
-async function attemptAll(services: GatewayServices, job: Job, course: Course): Promise<void> {
-  try {
-    await attemptEach(services, job, course);
-  } finally {
-    course.held?.discard();
-  }
-}
-
-/** Exits that the client itself has reported come back in where nobody else is left. */
-async function pickFirst(services: GatewayServices, job: Job, course: Course): Promise<Exit | NoExit> {
-  const found = await pickExit(services, job, course);
-  if (found.kind === 'exit' || course.avoid.size === 0 || found.failure.code === 'session_lost') return found;
-  course.avoid = new Set();
-  return pickExit(services, job, course);
 }
 
 async function attemptEach(services: GatewayServices, job: Job, course: Course): Promise<void> {
@@ -130,20 +88,24 @@ async function attemptEach(services: GatewayServices, job: Job, course: Course):
     else refuse(services, job.exchange, job.trace, first.failure);
     return;
   }
-  let exit: Exit | null = first;
-  while (exit !== null) {
-    const current: Exit = exit;
-    if (course.abandonment.isAbandoned) {
-      leave(services, job);
-      return;
-    }
-    const startedMs = services.clock.nowMs();
-    services.ledger.begin(current.slot, job.ask.context.target.site, startedMs);
-    try {
-      exit = await tryThrough(services, job, course, { exit: current, startedMs });
-    } finally {
-      services.ledger.end(current.slot, job.ask.context.target.site, services.clock.nowMs());
-    }
+  try {
+    let exit: Exit | null = first;
+    while (exit !== null && !course.abandonment.isAbandoned) exit = await turn(services, job, course, exit);
+    if (exit !== null) leave(services, job);
+  } finally {
+    course.held?.discard();
+  }
+}
+
+/** One try, for as long as which the exit counts as in use. */
+async function turn(services: GatewayServices, job: Job, course: Course, exit: Exit): Promise<Exit | null> {
+  const { site } = job.ask.context.target;
+  const startedMs = services.clock.nowMs();
+  services.ledger.begin(exit.slot, site, startedMs);
+  try {
+    return await tryThrough(services, job, course, { exit, startedMs });
+  } finally {
+    services.ledger.end(exit.slot, site, services.clock.nowMs());
   }
 }
 
@@ -151,27 +113,6 @@ async function attemptEach(services: GatewayServices, job: Job, course: Course):
 function leave(services: GatewayServices, job: Job): void {
   job.trace.verdict = 'client_gone';
   job.trace.finish(services.emit, services.clock.nowMs(), 'client_gone');
-}
-
-function begin(services: GatewayServices, job: Job): Course {
-  const { ask, exchange } = job;
-  const { controls } = ask.context;
-  const timeoutMs = Math.min(ask.route.timeoutMs, controls.timeoutMs ?? Infinity);
-  const abandonment = new Abandonment();
-  exchange.onGone = () => abandonment.abandon();
-  services.transportBudget.request(exchange.startedMs);
-  return {
-    deadlineMs: exchange.startedMs + timeoutMs,
-    retriesAllowed: Math.min(ask.route.retries, controls.retries ?? Infinity),
-    avoid: services.reports.avoidedBy(ask.context.client, ask.context.target.site, exchange.startedMs),
-    neighbours: null,
-    abandonment,
-    pin: controls.session === null ? null : new SessionPin(services, ask.context.client, controls.session),
-    again: null,
-    previousSuspectStatus: null,
-    suspects: NO_SUSPECTS,
-    held: null,
-  };
 }
 
 /** Tries, judges and decides; delivers or fails where no other try follows. */

@@ -44,6 +44,12 @@ export function appendMaking(
     fields.append('X-Turnpike-Explain', `route=${trace.route}; pool=${trace.pool ?? ''}; exit=${trace.why}`);
 }
 
+/** Why a request is not even tried: the site guard has found the site down. */
+export function siteIsDown(site: string, retryAfterMs: number): Failure {
+  const detail = `The site ${site} fails through every exit; one request at a time tries whether it is back.`;
+  return { code: 'target_failed', detail, retryAfterMs };
+}
+
 /**
  * Answers with an error: problem+json (RFC 9457) with code and blame, `Proxy-Status` (RFC 9209), `Retry-After` where
  * it makes sense, a challenge with 407. Ends the exchange and its trace.

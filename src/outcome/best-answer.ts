@@ -6,7 +6,14 @@ import type { Verdict } from './classify.js';
 import type { VerdictName } from './facts.js';
 
 /** From best to worst; what is not here has no answer to deliver. */
-export const answerOrder: readonly VerdictName[] = ['ok', 'suspect', 'throttled', 'blocked', 'unclear'];
+export const answerOrder: readonly VerdictName[] = [
+  'ok',
+  'target_failed',
+  'suspect',
+  'throttled',
+  'blocked',
+  'unclear',
+];
 
 /** Whether an answer of this verdict can go to the client. */
 export function isDeliverable(verdict: Verdict): boolean {

@@ -9,7 +9,11 @@ const stage = createStage();
 const page = 'http://site.example/';
 
 /** Two pools of one exit each; the first is banned for `ttl`. */
-async function exhausted(onExhausted: string, ttl: string, pools = ['first', 'second']): Promise<TestGateway> {
+async function exhausted(
+  onExhausted: string,
+  ttl: string,
+  pools = ['first', 'second'],
+): Promise<TestGateway> {
   const [first, second] = [await stage.good('first'), await stage.good('second')];
   const gateway = await stage.gateway([], {
     admin: adminSection,
@@ -17,7 +21,10 @@ async function exhausted(onExhausted: string, ttl: string, pools = ['first', 'se
     routes: [{ match: {}, pools, on_exhausted: onExhausted }],
   });
   const [{ id: exit }] = await exitsOf(gateway, '?pool=first');
-  await askAdmin(gateway.adminPort, '/api/v1/bans', { method: 'POST', body: { exit, ttl, reason: 'a test' } });
+  await askAdmin(gateway.adminPort, '/api/v1/bans', {
+    method: 'POST',
+    body: { exit, ttl, reason: 'a test' },
+  });
   return gateway;
 }
 

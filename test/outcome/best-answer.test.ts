@@ -5,6 +5,7 @@ import { answer, fault, verdictOf } from './verdicts.js';
 const blocked = { ...verdictOf(answer(200)), name: 'blocked' } as const;
 const byName = {
   ok: verdictOf(answer(200)),
+  target_failed: { ...verdictOf(answer(200)), name: 'target_failed' } as const,
   suspect: verdictOf(answer(403)),
   throttled: verdictOf(answer(429)),
   blocked,
