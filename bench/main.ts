@@ -6,6 +6,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CATALOGUE } from './peers/catalogue.js';
+import { chooseReport } from './scenarios/choose.js';
 import { SCENARIOS, chooseScenarios } from './scenarios/catalogue.js';
 import { USAGE, readOptions, type Options } from './support/options.js';
 import { PROJECT_ROOT, type Peer } from './support/peer.js';
@@ -29,11 +30,19 @@ try {
 function help(): number {
   const scenarios = SCENARIOS.map((scenario) => `  ${scenario.name.padEnd(18)}${scenario.question}`);
   const peers = CATALOGUE.map((peer) => `  ${peer.name.padEnd(18)}${peer.note}`);
-  console.log([USAGE, 'scenarios (and the group "forward")', ...scenarios, '', 'peers', ...peers].join('\n'));
+  const alone =
+    '  choose            µs per choice by strategy and pool size, and loading of a million lines (alone)';
+  console.log(
+    [USAGE, 'scenarios (and the group "forward")', ...scenarios, alone, '', 'peers', ...peers].join('\n'),
+  );
   return 0;
 }
 
 async function run(options: Options): Promise<number> {
+  if (options.scenarios.length === 1 && options.scenarios[0] === 'choose') {
+    console.log(await chooseReport(options.isQuick));
+    return 0;
+  }
   const scenarios = chooseScenarios(options.scenarios);
   const peers = choosePeers(options.peers);
   const summaries: ScenarioSummary[] = [];

@@ -68,17 +68,23 @@ export interface AppParts {
   readonly lookUp?: LookUp;
   /** Hears every event beside log and metrics. */
   readonly subscriber?: Subscriber;
+  /** The compiled thread that reads big lists. */
+  readonly listWorker?: URL;
+  /** Loads the configuration anew, for the admin API. */
+  readonly load?: () => Loaded;
 }
+
+const ownWorker = new URL('./exits/list-worker.js', import.meta.url);
 
 /** Builds a gateway; nothing listens yet. @throws when a source of upstreams or the log file can't be read. */
 export async function buildApp(config: Config, parts: AppParts = {}): Promise<App> {
-  const { clock = systemClock, random = systemRandom, lookUp = systemLookUp } = parts;
+  const { clock = systemClock, random = systemRandom, lookUp = systemLookUp, listWorker = ownWorker } = parts;
   const log = createLog(config.log, clock);
   const subscribers: Subscriber[] = [(event) => log.subscribe(event)];
   if (parts.subscriber !== undefined) subscribers.push(parts.subscriber);
   const emit = createEmit(subscribers);
   const own = ownPlace();
-  const plant = await buildPlant(config, { clock, random, lookUp, emit, own });
+  const plant = await buildPlant(config, { clock, random, lookUp, emit, own, listWorker });
   const { services } = plant;
   const desks = makeDesks(services, plant);
   const listeners = config.listeners.map((each) => new Listener(services, defaultsOf(each)));
@@ -88,13 +94,15 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
   const door = makeAdminDoor(config, {
     ...{ services, desks, version: versionOf(), exchangesOpen },
     phase: () => phase,
+    reload: async () => (parts.load === undefined ? null : reload(parts.load, 'api')),
     proxyDoors: () => proxyDoors,
     metrics: (readings) =>
       observe(plant, { ...readings, exchangesOpen, logLinesDropped: () => log.dropped() }),
   });
-  subscribers.push(...door.subscribers);
+  subscribers.push(toldOfBans(plant), ...door.subscribers);
   const shutDown = async (): Promise<Stopped> => {
     phase = 'draining';
+    plant.close();
     const { timeouts } = services.rules().runtime;
     const cut = await drainGateway({ listeners, relays: services.relays, clock, timeouts });
     services.opener.idle.dropWhere(() => true);
@@ -105,10 +113,9 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
     return { cut };
   };
   let stopping: Promise<Stopped> | null = null;
-  const reloads = new Reloads({
-    ...{ emit, startedWith: config, rulesParts: plant.rulesParts, isStopping: () => stopping !== null },
-    swap: swapFor(config, { plant, log, listeners }),
-  });
+  const isStopping = (): boolean => stopping !== null;
+  const reloads = reloadsOf(config, { plant, log, listeners, emit, isStopping });
+  const reload: App['reload'] = (load, cause) => reopenThen(log, () => reloads.reload(load, cause));
   return {
     exits: () => exitsIn(services.rules().runtime.pools.values()),
     get upstreamCount() {
@@ -116,12 +123,13 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
     },
     start: async () => {
       const started = await listenAll(config, { listeners, admin: door.server, own });
+      plant.start();
       proxyDoors.push(...started.proxy);
       phase = 'serving';
       return door.tokenFile === null ? started : { ...started, adminTokenFile: door.tokenFile };
     },
     apply: (next, cause = 'api') => reloads.apply(next, cause),
-    reload: (load, cause) => reopenThen(log, () => reloads.reload(load, cause)),
+    reload,
     stop: (reason) => {
       if (stopping === null) emit({ type: 'note', level: 'info', what: 'stopping', detail: { reason } });
       stopping ??= shutDown();
@@ -130,26 +138,37 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
   };
 }
 
-/** What puts another configuration in force, everywhere at once. */
-function swapFor(
+/** What takes new configurations, and puts each in force everywhere at once. */
+function reloadsOf(
   started: Config,
-  { plant, log, listeners }: { plant: Plant; log: Log; listeners: readonly Listener[] },
-): ReloadParts['swap'] {
-  return (next, built) => {
-    const defaults = defaultsIn(started, next);
-    plant.swap(built);
-    log.use(next.log);
-    defaults.forEach((each, index) => {
-      if (each !== null) listeners[index]?.use(each);
-    });
-    return plant.services.rules();
-  };
+  of: Pick<ReloadParts, 'emit' | 'isStopping'> & { plant: Plant; log: Log; listeners: readonly Listener[] },
+): Reloads {
+  const { plant, log, listeners, emit, isStopping } = of;
+  return new Reloads({
+    ...{ emit, isStopping, startedWith: started, rulesParts: plant.rulesParts },
+    swap: (next, built) => {
+      const defaults = defaultsIn(started, next);
+      plant.swap(built);
+      log.use(next.log);
+      defaults.forEach((each, index) => {
+        if (each !== null) listeners[index]?.use(each);
+      });
+      return plant.services.rules();
+    },
+  });
 }
 
 /** A signal is also how whoever moved the log away asks for a new one. */
 function reopenThen(log: Log, reload: () => Promise<Applied>): Promise<Applied> {
   log.reopen();
   return reload();
+}
+
+/** Exits of templates take new sessions after a ban for a site. */
+function toldOfBans(plant: Plant): Subscriber {
+  return (event) => {
+    if (event.type === 'exit_banned' && event.site !== null) plant.exitBanned(event.upstream);
+  };
 }
 
 function observe(plant: Plant, gauges: Gauges): Metrics {

@@ -90,7 +90,7 @@ describe('imports', () => {
     const folder = sampleTree({
       'src/core/a.ts': "import { b } from '../http1/b.js';\nexport const a = b;\n",
       'src/http1/b.ts':
-        "import net from 'node:net';\nimport { request } from 'undici';\nexport const b = [net, request];\n",
+        "import net from 'node:net';\nimport fc from 'fast-check';\nimport { request } from 'undici';\nexport const b = [net, request, fc];\n",
       'src/gateway/c.ts':
         "import { d } from '../admin/d.js';\nimport pg from 'pg';\nexport const c = [d, pg];\n",
       'src/admin/d.ts': "import { c } from '../gateway/c.js';\nexport const d = c;\n",

@@ -3,7 +3,7 @@
  * Lives longer than a configuration: a reload neither forgives nor forgets what is in flight.
  */
 import type { Clock } from '../core/clock.js';
-import { charged, msUntilFree, takeOne } from '../facts/limit.js';
+import { charged, msUntilFree, takeOne, used } from '../facts/limit.js';
 import type { Rate } from '../facts/limit.js';
 import type { Client } from './clients.js';
 
@@ -76,6 +76,11 @@ export class RateLimits {
   /** How many of a kind a client holds that has a limit for it. */
   heldBy(clientName: string, kind: Held): number {
     return this.usages.get(clientName)?.held[kind] ?? 0;
+  }
+
+  /** Bytes of its rate that a client has used and not got back yet; more than the rate where it went over. */
+  bytesUsedBy(clientName: string, rate: Rate, nowMs: number): number {
+    return used(rate, this.usages.get(clientName)?.bytesFullAtMs ?? 0, nowMs);
   }
 
   private usageOf(name: string): Usage {

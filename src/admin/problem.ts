@@ -10,7 +10,7 @@ const titles: Readonly<Record<number, string>> = {
   404: 'There is no such thing.',
   405: 'This page can not be asked for in that way.',
   408: 'The request did not arrive in time.',
-  409: 'It is there already.',
+  409: 'It does not fit what is there.',
   413: 'The request is too large.',
   414: 'The path is too long.',
   415: 'The request is of a type that is not understood.',

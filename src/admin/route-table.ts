@@ -6,6 +6,7 @@ import { eventRoutes } from './routes/events.js';
 import { overviewRoutes } from './routes/overview.js';
 import { feedbackRoutes } from './routes/feedback.js';
 import { siteRoutes } from './routes/sites.js';
+import { reloadRoutes } from './routes/reload.js';
 import { sessionRoutes } from './routes/sessions.js';
 import { upstreamRoutes } from './routes/upstreams.js';
 import type { AdminServices } from './services.js';
@@ -16,8 +17,8 @@ export interface Readiness {
   readonly phase: 'starting' | 'serving' | 'draining';
   /** Where sessions and bans live: in this process, shared with others, or shared and out of reach. */
   readonly state: 'memory' | 'shared' | 'degraded';
-  /** Figures for people, such as the number of usable exits. */
-  readonly detail?: Readonly<Record<string, string | number | boolean | null>>;
+  /** More for people, such as the pools that have no exit. */
+  readonly detail?: Readonly<Record<string, string | number | boolean | null | readonly string[]>>;
 }
 
 /** The API and who may use it. */
@@ -78,5 +79,6 @@ function apiRoutes(services: AdminServices): ApiRoute[] {
     ...feedbackRoutes(services),
     ...sessionRoutes(services),
     ...eventRoutes(services),
+    ...reloadRoutes(services),
   ];
 }

@@ -35,6 +35,7 @@ export const routeNeeds: Readonly<Record<string, Need>> = {
   'DELETE /api/v1/sessions/:client/:session': 'operator',
   'GET /api/v1/clients': 'read',
   'GET /api/v1/events': 'read',
+  'POST /api/v1/reload': 'operator',
 };
 
 /** Routes at which a client speaks for itself: its proxy login does in place of a token. */

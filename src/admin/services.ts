@@ -28,12 +28,14 @@ export interface ClientRow {
     readonly tunnels: number | null;
     readonly connections: number | null;
     readonly exchanges: number | null;
+    readonly bytes: { readonly count: number; readonly perMs: number } | null;
   };
   /** What it uses now; null where nobody counts because there is no limit. */
   readonly usage: {
     readonly tunnels: number;
     readonly connections: number | null;
     readonly exchanges: number | null;
+    readonly bytes: number | null;
   };
 }
 
@@ -64,6 +66,17 @@ export interface Status {
   readonly tunnelsOpen: number;
 }
 
+/** What came of a new reading of the configuration. */
+export type Reloaded =
+  | {
+      readonly kind: 'applied';
+      readonly upstreams: number;
+      readonly changed: readonly string[];
+      readonly needsRestart: readonly string[];
+    }
+  /** The old one goes on. Problems hold no values of the file. */
+  | { readonly kind: 'kept'; readonly problems: readonly string[] };
+
 /** What becomes of the tunnels of a banned exit. */
 export type TunnelsOnBan = 'keep' | 'close_idle' | 'close';
 
@@ -86,4 +99,6 @@ export interface AdminServices {
   /** Takes the word of a client about an earlier answer. */
   feedback(client: string, said: { readonly id: string; readonly verdict: string }): FeedbackTaken;
   status(): Status;
+  /** Takes the configuration anew; null where there is none to load. */
+  reload(): Promise<Reloaded | null>;
 }

@@ -8,6 +8,7 @@ import type { ListenAt } from '../gateway/listener.js';
 import type { GatewayServices } from '../gateway/services.js';
 import type { Subscriber } from '../telemetry/hub.js';
 import type { Gauges, Metrics } from '../telemetry/metrics.js';
+import type { Applied } from './reload.js';
 import { adminServices } from './admin-services.js';
 import { adminTokens } from './admin-tokens.js';
 import type { Desks } from './desks.js';
@@ -19,6 +20,8 @@ export interface DoorParts {
   readonly version: string;
   phase(): Readiness['phase'];
   exchangesOpen(): number;
+  /** Takes the configuration anew; null where nobody knows from where. */
+  reload(): Promise<Applied | null>;
   proxyDoors(): readonly ListenAt[];
   /** Makes the metrics, with the readings of this listener among them. */
   metrics(readings: Gauges): Metrics;
@@ -50,11 +53,15 @@ export function makeAdminDoor(config: Config, parts: DoorParts): AdminDoor {
       metrics,
       metricsFor: config.adminApi.metrics,
       hosts: config.adminHosts,
-      readiness: () => ({ phase: parts.phase(), state: 'memory' }),
+      readiness: () => ({
+        ...{ phase: parts.phase(), state: 'memory' },
+        detail: { emptyPools: emptyPools(services) },
+      }),
       api: {
         tokens: new TokenBook(tokens),
         services: adminServices({
           ...{ services, ...parts.desks, feed },
+          reload: () => parts.reload(),
           status: () => ({
             ...{ version, gatewayId: services.gatewayId, phase: parts.phase(), state: 'memory' },
             uptimeMs: Math.round(services.clock.nowMs() - beganMs),
@@ -76,4 +83,10 @@ export function makeAdminDoor(config: Config, parts: DoorParts): AdminDoor {
       await server.close();
     },
   };
+}
+
+/** Names of the pools that have no exit at all: every request to them fails until they get one. */
+function emptyPools(services: GatewayServices): string[] {
+  const pools = [...services.rules().runtime.pools.values()];
+  return pools.filter(({ upstreams }) => upstreams.length === 0).map(({ name }) => name);
 }

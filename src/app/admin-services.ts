@@ -2,7 +2,7 @@
 import type { Client } from '../access/clients.js';
 import { anonymousClient } from '../access/clients.js';
 import type { EventFeed } from '../admin/event-feed.js';
-import type { AdminServices, ClientRow, PoolRow, Status } from '../admin/services.js';
+import type { AdminServices, ClientRow, PoolRow, Reloaded, Status } from '../admin/services.js';
 import type { BanDesk } from '../exits/ban-desk.js';
 import { countExits } from '../exits/count-exits.js';
 import type { ExitDesk } from '../exits/exit-desk.js';
@@ -19,6 +19,7 @@ export interface AdminWorld {
   readonly bans: BanDesk;
   readonly feed: EventFeed;
   status(): Status;
+  reload(): Promise<Reloaded | null>;
 }
 
 /** Makes the services. */
@@ -28,6 +29,7 @@ export function adminServices(world: AdminWorld): AdminServices {
     ...{ clock: services.clock, exits, bans, feed },
     sessions: services.pins,
     status: () => world.status(),
+    reload: () => world.reload(),
     pools: () => poolRows(services),
     clients: () => clientRows(services),
     sites: () => services.siteGuard.guarded(),
@@ -77,17 +79,19 @@ function clientRows(services: GatewayServices): ClientRow[] {
   return shown.map(({ name, password, allowFrom, targets, limits }) => {
     const held = (kind: 'connection' | 'exchange', most: number | null): number | null =>
       most === null ? null : rateLimits.heldBy(name, kind);
-    const { requests } = limits;
+    const { requests, bytes } = limits;
     return {
       ...{ name, login: password === null ? 'address' : 'password', allowFrom: [...allowFrom], targets },
       limits: {
         requests: requests === null ? null : { count: requests.count, perMs: requests.perMs },
         ...{ tunnels: limits.tunnels, connections: limits.connections, exchanges: limits.exchanges },
+        bytes: bytes === null ? null : { count: bytes.count, perMs: bytes.perMs },
       },
       usage: {
         tunnels: tunnels.get(name) ?? 0,
         connections: held('connection', limits.connections),
         exchanges: held('exchange', limits.exchanges),
+        bytes: bytes === null ? null : rateLimits.bytesUsedBy(name, bytes, services.clock.nowMs()),
       },
     };
   });

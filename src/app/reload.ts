@@ -8,14 +8,17 @@ import type { Config } from '../config/config.js';
 import type { Loaded } from '../config/load.js';
 import { formatProblem } from '../config/problems.js';
 import type { ConfigReloaded, Emit } from '../core/events.js';
+import { Secret } from '../core/secret.js';
 import type { Rules } from '../gateway/services.js';
-import { buildRules, countUpstreams, type BuiltRules } from './rules.js';
+import { buildRules, countUpstreams, type BuiltRules, type RulesParts } from './rules.js';
 
 /** What came of a new configuration. */
 export type Applied =
   | {
       readonly kind: 'applied';
       readonly upstreams: number;
+      /** Settings that are others than before, by section. */
+      readonly changed: readonly string[];
       /** Settings that differ from those at the start and take effect with the next one. */
       readonly needsRestart: readonly string[];
     }
@@ -30,7 +33,7 @@ export interface ReloadParts {
   readonly emit: Emit;
   /** The configuration of the start: what needs a restart is compared with it. */
   readonly startedWith: Config;
-  readonly rulesParts: Parameters<typeof buildRules>[1];
+  readonly rulesParts: RulesParts;
   /** Whether the gateway is on its way out, and takes no new rules. */
   readonly isStopping: () => boolean;
   /**
@@ -45,31 +48,62 @@ const fixed: readonly { readonly name: string; readonly of: (config: Config) => 
   { name: 'listen.proxy', of: ({ listeners }) => listeners.map(({ at }) => at) },
   { name: 'listen.admin', of: ({ admin, adminSocket }) => ({ admin, adminSocket }) },
   { name: 'listen.admin_hosts', of: ({ adminHosts }) => adminHosts },
-  { name: 'admin', of: ({ adminApi }) => revealed(adminApi) },
+  { name: 'admin', of: ({ adminApi }) => adminApi },
   { name: 'state', of: ({ state }) => state },
   { name: 'data_dir', of: ({ dataDir }) => dataDir },
   { name: 'log.file', of: ({ log }) => log.file },
 ];
 
+/** Sections of a configuration, by the names that people know. */
+const sections: readonly { readonly name: string; readonly of: (config: Config) => unknown }[] = [
+  {
+    name: 'listen',
+    of: ({ listeners, admin, adminSocket, adminHosts }) => [listeners, admin, adminSocket, adminHosts],
+  },
+  { name: 'admin', of: ({ adminApi }) => adminApi },
+  { name: 'targets', of: ({ allowedTargets }) => allowedTargets },
+  ...(
+    ['clients', 'pools', 'routes', 'sessions', 'timeouts', 'limits', 'bans', 'tunnels', 'retry'] as const
+  ).map((name) => ({ name, of: (config: Config) => config[name] })),
+  { name: 'log', of: ({ log }) => log },
+  { name: 'state', of: ({ state }) => state },
+  { name: 'data_dir', of: ({ dataDir }) => dataDir },
+];
+
 /** With its secrets readable, which no comparison looks into; for comparing only. */
-function revealed({ tokens, metrics, tls }: Config['adminApi']): unknown {
-  return {
-    metrics,
-    tokens: tokens.map((each) => ({ ...each, token: each.token.reveal() })),
-    tls: tls === null ? null : { cert: tls.cert, key: tls.key.reveal() },
-  };
+function revealed(value: unknown): unknown {
+  if (value instanceof Secret) return value.reveal();
+  if (Array.isArray(value)) return value.map(revealed);
+  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype)
+    return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, revealed(each)]));
+}
+
+function namesOfOthers(table: typeof sections, a: Config, b: Config): string[] {
+  return table
+    .filter(({ of }) => !isDeepStrictEqual(revealed(of(a)), revealed(of(b))))
+    .map(({ name }) => name);
 }
 
 /** Names of the settings in which two configurations differ and that a running gateway can't change. */
 export function settingsThatNeedRestart(running: Config, next: Config): string[] {
-  return fixed.filter(({ of }) => !isDeepStrictEqual(of(running), of(next))).map(({ name }) => name);
+  return namesOfOthers(fixed, running, next);
+}
+
+/** Names of the sections in which two configurations differ. What lists hold is no setting. */
+export function settingsThatChanged(before: Config, next: Config): string[] {
+  return namesOfOthers(sections, before, next);
 }
 
 /** Takes new configurations, one after the other. */
 export class Reloads {
   private last: Promise<unknown> = Promise.resolve();
 
-  constructor(private readonly parts: ReloadParts) {}
+  private inForce: Config;
+
+  constructor(private readonly parts: ReloadParts) {
+    this.inForce = parts.startedWith;
+  }
 
   /** Loads and applies; what is wrong with the file keeps the old configuration. Never rejects. */
   reload(load: () => Loaded, cause: ReloadCause): Promise<Applied> {
@@ -97,12 +131,24 @@ export class Reloads {
 
   private async take(config: Config): Promise<Applied> {
     const built = await buildRules(config, this.parts.rulesParts);
-    if (this.parts.isStopping()) return kept(['the gateway is stopping']);
-    const rules = this.parts.swap(config, built);
-    for (const problem of built.problems)
-      this.parts.emit({ type: 'note', level: 'warn', what: 'bad_upstream', detail: { ...problem } });
+    const rules = this.swapIn(config, built);
+    if (rules === null) return kept(['the gateway is stopping']);
     const needsRestart = settingsThatNeedRestart(this.parts.startedWith, config);
-    return { kind: 'applied', upstreams: countUpstreams(rules), needsRestart };
+    const changed = settingsThatChanged(this.inForce, config);
+    this.inForce = config;
+    return { kind: 'applied', upstreams: countUpstreams(rules), changed, needsRestart };
+  }
+
+  /** Null where it is too late. What is not put in force is closed. */
+  private swapIn(config: Config, built: BuiltRules): Rules | null {
+    try {
+      if (!this.parts.isStopping()) return this.parts.swap(config, built);
+    } catch (error) {
+      built.keeper.close();
+      throw error;
+    }
+    built.keeper.close();
+    return null;
   }
 
   private tell(applied: Applied, cause: ReloadCause): void {

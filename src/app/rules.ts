@@ -2,16 +2,14 @@
  * From a configuration to the rules that requests are served by: built whole before anything is swapped, so that a
  * configuration that can't be built changes nothing.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { Clients } from '../access/clients.js';
 import type { FailureLimit } from '../access/failure-limit.js';
 import type { Config } from '../config/config.js';
 import { metricSites, runtimeValuesOf } from '../config/runtime-values.js';
-import type { Ledger } from '../exits/ledger.js';
-import { loadPools, type SourceProblem } from '../exits/load-pools.js';
-import type { Roster } from '../exits/roster.js';
+import type { PoolKeeper } from '../exits/pool-keeper.js';
 import type { Rules } from '../gateway/services.js';
 import { parseAllowEntry } from '../protocol/target.js';
-import { buildPool, type Pool } from '../upstreams/pool.js';
 import type { Upstream } from '../upstreams/upstream.js';
 
 /** Rules, with what follows them beside the data plane. */
@@ -19,16 +17,22 @@ export interface BuiltRules {
   readonly rules: Rules;
   /** Sites that metrics tell apart. */
   readonly sites: ReadonlySet<string>;
-  /** Lines and URLs that gave no upstream. */
-  readonly problems: readonly SourceProblem[];
+  /** Keeps the pools up to date. Open, not started; closed by whoever does not put the rules in force. */
+  readonly keeper: PoolKeeper;
+}
+
+/** What rules are built with. */
+export interface RulesParts {
+  readonly failures: FailureLimit;
+  readonly newKeeper: () => PoolKeeper;
+  /** The keeper of the rules in force, null at the start: its last good lists are taken over. */
+  readonly keeperInForce: () => PoolKeeper | null;
 }
 
 /** Builds the rules of a configuration. @throws when a list of upstreams can't be read at all. */
-export async function buildRules(
-  config: Config,
-  parts: { readonly ledger: Ledger; readonly failures: FailureLimit },
-): Promise<BuiltRules> {
-  const { pools, problems } = await loadPools(config.pools, (upstream) => parts.ledger.intern(upstream));
+export async function buildRules(config: Config, parts: RulesParts): Promise<BuiltRules> {
+  const keeper = parts.newKeeper();
+  const pools = await keeper.open(config.pools, parts.keeperInForce());
   return {
     rules: {
       runtime: { ...runtimeValuesOf(config), pools },
@@ -36,8 +40,13 @@ export async function buildRules(
       targets: { allow: config.allowedTargets.map(parseAllowEntry).filter((entry) => entry !== null) },
     },
     sites: metricSites(config),
-    problems,
+    keeper,
   };
+}
+
+/** The same rules with these pools. */
+export function withPools(rules: Rules, pools: Rules['runtime']['pools']): Rules {
+  return { ...rules, runtime: { ...rules.runtime, pools } };
 }
 
 /** Upstreams over all pools. */
@@ -45,39 +54,26 @@ export function countUpstreams({ runtime }: Rules): number {
   return [...runtime.pools.values()].reduce((sum, pool) => sum + pool.upstreams.length, 0);
 }
 
-/**
- * The same rules, with what was added to the pools and removed from them by hand. Done in the step that puts them in force
- * and not before: changes may come while rules are built, and rules that are dropped must leave no trace.
- */
-export function composed(built: BuiltRules, roster: Roster, ledger: Ledger): BuiltRules {
-  const { runtime } = built.rules;
-  const pools = [...runtime.pools.values()].map((pool): [string, Pool] => {
-    const upstreams = roster.compose(pool.name, pool.upstreams);
-    // Changes of pools in between may have made the ledger forget numbers that no pool in force had yet.
-    const isNumbered = pool.upstreams.every(
-      (upstream, index) => ledger.intern(upstream) === pool.slots[index],
-    );
-    if (upstreams === pool.upstreams && isNumbered) return [pool.name, pool];
-    return [pool.name, buildPool({ ...pool, upstreams }, (upstream) => ledger.intern(upstream))];
-  });
-  return { ...built, rules: { ...built.rules, runtime: { ...runtime, pools: new Map(pools) } } };
+/** Whether the connections of before may not be kept: an exit with another password or other trust is another. */
+export function hasChanged(id: string, before: Rules, now: Rules): boolean {
+  const was = exitOf(before, id);
+  const is = exitOf(now, id);
+  return was !== null && is !== null && !isSameWay(was, is);
 }
 
-/** Exits whose connections of before may not be kept: one with another password or other trust is another. */
-export function exitsThatChanged(before: Rules, now: Rules): ReadonlySet<string> {
-  const known = new Map(upstreamsOf(before).map((upstream) => [upstream.id, upstream]));
-  const changed = upstreamsOf(now).filter((upstream) => {
-    const was = known.get(upstream.id);
-    return was !== undefined && !isSameWay(was, upstream);
-  });
-  return new Set(changed.map((upstream) => upstream.id));
-}
-
-function upstreamsOf({ runtime }: Rules): Upstream[] {
-  return [...runtime.pools.values()].flatMap((pool) => [...pool.upstreams]);
+function exitOf({ runtime }: Rules, id: string): Upstream | null {
+  for (const { indexById, upstreams } of runtime.pools.values()) {
+    const index = indexById.get(id);
+    if (index !== undefined) return upstreams[index] ?? null;
+  }
+  return null;
 }
 
 function isSameWay(a: Upstream, b: Upstream): boolean {
-  const isSameLogin = a.login?.password.reveal() === b.login?.password.reveal();
-  return isSameLogin && a.tls.ca === b.tls.ca && a.tls.verify === b.tls.verify;
+  return passwordOf(a) === passwordOf(b) && isDeepStrictEqual(a.tls, b.tls);
+}
+
+/** Of an exit of a template that of the template, since its own comes with the request. */
+function passwordOf({ template, login }: Upstream): string | undefined {
+  return (template === undefined ? login : template.template.base.login)?.password.reveal();
 }

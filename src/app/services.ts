@@ -1,6 +1,5 @@
 /** Makes the parts of the data plane, and holds the one reference to the rules that a reload swaps. */
 import os from 'node:os';
-import { FailureLimit } from '../access/failure-limit.js';
 import { RateLimits } from '../access/rate-limit.js';
 import type { Config } from '../config/config.js';
 import { banRulesOf } from '../config/runtime-values.js';
@@ -11,7 +10,7 @@ import { TimerWheel } from '../core/timer-wheel.js';
 import { ClientReports } from '../exits/client-reports.js';
 import { Ledger } from '../exits/ledger.js';
 import { Trickle } from '../exits/trickle.js';
-import { Roster } from '../exits/roster.js';
+import type { Roster } from '../exits/roster.js';
 import { RequestIds } from '../gateway/request-ids.js';
 import { ReplayBudget } from '../gateway/replay-body.js';
 import type { GatewayServices, Rules } from '../gateway/services.js';
@@ -25,7 +24,8 @@ import { isOwnDoor, type Door } from '../protocol/own-door.js';
 import { checkResolvedAddress, type OwnAddresses } from '../protocol/target.js';
 import { MemoryPins } from '../state/memory.js';
 import type { Pool } from '../upstreams/pool.js';
-import { buildRules, composed, exitsThatChanged, type BuiltRules } from './rules.js';
+import { InForce } from './in-force.js';
+import { buildRules, hasChanged, type BuiltRules, type RulesParts } from './rules.js';
 
 /** What the parts are made of. */
 export interface Basics {
@@ -34,13 +34,15 @@ export interface Basics {
   readonly emit: Emit;
   readonly own: OwnAddresses & { readonly doors: readonly Door[] };
   readonly lookUp: LookUp;
+  /** The compiled thread that reads big lists. */
+  readonly listWorker: URL;
 }
 
 /** The parts, and the rules in force. */
 export interface Plant {
   readonly services: GatewayServices;
   /** What new rules are built with. */
-  readonly rulesParts: { readonly ledger: Ledger; readonly failures: FailureLimit };
+  readonly rulesParts: RulesParts;
   /** Sites that metrics tell apart now. */
   sites(): ReadonlySet<string>;
   /** Puts rules in force, all at once, and lets go of what is gone: idle connections, tunnels of clients. */
@@ -49,6 +51,12 @@ export interface Plant {
   readonly roster: Roster;
   /** Puts new snapshots of pools in force; all other rules stay. */
   setPools(pools: ReadonlyMap<string, Pool>): void;
+  /** Begins to ask for lists again. */
+  start(): void;
+  /** An exit was banned for a site. */
+  exitBanned(id: string): void;
+  /** Pools change no more. */
+  close(): void;
 }
 
 /** The look-up tells no TTL, so addresses of upstreams are asked for anew twice a minute; a name that failed soon. */
@@ -58,16 +66,35 @@ const targetNameTimes = { keepMs: 10_000, keepFailureMs: 2000 };
 
 /** Builds everything behind the listeners. @throws when a list of upstreams can't be read. */
 export async function buildPlant(config: Config, basics: Basics): Promise<Plant> {
-  const { clock, random, emit, own, lookUp } = basics;
-  const rulesParts = { ledger: new Ledger(banRulesOf(config), random), failures: new FailureLimit() };
-  const { ledger } = rulesParts;
-  const roster = new Roster();
-  let inForce = composed(await buildRules(config, rulesParts), roster, ledger);
-  for (const problem of inForce.problems)
-    emit({ type: 'note', level: 'warn', what: 'bad_upstream', detail: { ...problem } });
-  const runtime = (): Rules['runtime'] => inForce.rules.runtime;
-  ledger.applyPools(runtime().pools.values(), clock.nowMs());
+  const { clock, random, emit, own, listWorker } = basics;
   const wheel = new TimerWheel(clock);
+  const ledger = new Ledger(banRulesOf(config), random);
+  const inForce = new InForce({
+    ...{ ledger, wheel, emit, own, listWorker },
+    onChange: (before, now) => follow(services, before, now),
+  });
+  inForce.use(await buildRules(config, inForce.rulesParts));
+  ledger.applyPools(inForce.rules.runtime.pools.values(), clock.nowMs());
+  const receipts = new Receipts(config.feedback.key?.reveal() ?? random.hex(32));
+  const services = servicesOf(basics, { wheel, ledger, inForce, receipts });
+  return {
+    ...{ services, rulesParts: inForce.rulesParts, roster: inForce.roster },
+    sites: () => inForce.built.sites,
+    swap: (built) => inForce.use(built),
+    setPools: (pools) => inForce.setPools(pools),
+    start: () => inForce.start(),
+    exitBanned: (id) => inForce.built.keeper.exitBanned(id),
+    close: () => inForce.built.keeper.close(),
+  };
+}
+
+function servicesOf(
+  basics: Basics,
+  made: { wheel: TimerWheel; ledger: Ledger; inForce: InForce; receipts: Receipts },
+): GatewayServices {
+  const { clock, random, emit, own, lookUp } = basics;
+  const { wheel, ledger, inForce, receipts } = made;
+  const runtime = (): Rules['runtime'] => inForce.rules.runtime;
   const idle = new IdleConnections(() => ({
     idleMs: runtime().timeouts.upstreamIdleMs,
     perKey: runtime().limits.idlePerExit,
@@ -75,8 +102,8 @@ export async function buildPlant(config: Config, basics: Basics): Promise<Plant>
   }));
   const { transportRatio, transportFloorPerS } = runtime().retry;
   const gatewayId = random.hex(4);
-  const services: GatewayServices = {
-    ...{ clock, wheel, random, emit, own, ledger, gatewayId },
+  return {
+    ...{ clock, wheel, random, emit, own, ledger, gatewayId, receipts },
     ids: new RequestIds(gatewayId),
     rules: () => inForce.rules,
     pins: new MemoryPins(clock),
@@ -92,26 +119,10 @@ export async function buildPlant(config: Config, basics: Basics): Promise<Plant>
     transportBudget: new TransportBudget(transportRatio, transportFloorPerS),
     siteGuard: new SiteGuard(runtime().guard),
     trickle: new Trickle(1000),
-    receipts: new Receipts(config.feedback.key?.reveal() ?? random.hex(32)),
     reports: new ClientReports(() => runtime().feedback),
     tunnelSigns: new TunnelSigns(() => runtime().bans.suspectWindowMs),
     replayBudget: new ReplayBudget(() => runtime().limits.replayTotalBytes),
     relays: new Set(),
-  };
-  return {
-    services,
-    rulesParts,
-    sites: () => inForce.sites,
-    swap: (built) => {
-      const before = inForce.rules;
-      inForce = composed(built, roster, ledger);
-      follow(services, before, inForce.rules);
-    },
-    roster,
-    setPools: (pools) => {
-      const { rules } = inForce;
-      inForce = { ...inForce, rules: { ...rules, runtime: { ...rules.runtime, pools } } };
-    },
   };
 }
 
@@ -121,10 +132,12 @@ function follow(services: GatewayServices, before: Rules, now: Rules): void {
   services.ledger.applyPools(runtime.pools.values(), services.clock.nowMs(), runtime.bans);
   services.transportBudget.configure(runtime.retry.transportRatio, runtime.retry.transportFloorPerS);
   services.siteGuard.configure(runtime.guard);
-  const changed = exitsThatChanged(before, now);
+  // Only of exits in use can there be a connection of before: a few thousand, where a pool may have a million.
+  const busy = [...services.ledger.busy(), ...services.opener.idle.keys().map(exitOfKey)];
+  const changed = new Set(busy.filter((id) => hasChanged(id, before, now)));
   // The pools of the moment, and not of this swap: exits are added and removed in between, too.
   services.opener.idle.keepOnly((key) => {
-    const exit = key.slice(0, key.indexOf(' '));
+    const exit = exitOfKey(key);
     return !changed.has(exit) && hasExit(services.rules(), exit);
   });
   for (const relay of [...services.relays]) {
@@ -132,6 +145,11 @@ function follow(services: GatewayServices, before: Rules, now: Rules): void {
     if (before.clients.byName(owner) !== undefined && clients.byName(owner) === undefined)
       relay.cut('cut_by_policy');
   }
+}
+
+/** The exit of an idle connection's key. */
+function exitOfKey(key: string): string {
+  return key.slice(0, key.indexOf(' '));
 }
 
 function hasExit({ runtime }: Rules, exit: string): boolean {

@@ -141,7 +141,8 @@ const lists: readonly ListSpec[] = [
 interface DeedSpec {
   readonly name: string;
   readonly summary: string;
-  readonly argument: string;
+  /** What it is done to; nothing where it is the gateway. */
+  readonly argument?: string;
   readonly flags?: CommandRow['flags'];
   readonly method: 'POST' | 'DELETE';
   path(argument: string): string;
@@ -153,11 +154,11 @@ function deedCommand(spec: DeedSpec): CommandRow {
   return {
     name: spec.name,
     summary: spec.summary,
-    argument: { name: spec.argument },
+    ...(spec.argument !== undefined && { argument: { name: spec.argument } }),
     flags: [...(spec.flags ?? []), ...adminFlags],
     run: (values, output) =>
       withGateway(values, output, async (client) => {
-        const argument = flagText(values, spec.argument) ?? '';
+        const argument = flagText(values, spec.argument ?? '') ?? '';
         const answer = (await client.call(
           spec.method,
           spec.path(encodeURIComponent(argument)),
@@ -222,7 +223,19 @@ const deeds: readonly DeedSpec[] = [
     path: (ban) => `/api/v1/bans/${ban}`,
     said: stateSaid,
   },
+  {
+    name: 'reload',
+    summary: 'Take the configuration and the lists anew; what is wrong keeps the old ones.',
+    method: 'POST',
+    path: () => '/api/v1/reload',
+    said: ({ upstreams, changed, needsRestart }) =>
+      `${word(upstreams)} upstreams; changed: ${named(changed)}; needs a restart: ${named(needsRestart)}`,
+  },
 ];
+
+function named(names: unknown): string {
+  return Array.isArray(names) && names.length > 0 ? names.join(', ') : 'nothing';
+}
 
 const status: CommandRow = {
   name: 'status',

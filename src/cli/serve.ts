@@ -1,7 +1,7 @@
 /** `turnpike serve`: load, build, start; reload when told or when the file changes; wait for a signal, drain, end. */
 import type { App, Started } from '../app.js';
 import type { Config } from '../config/config.js';
-import { loadConfig } from '../config/load.js';
+import { loadConfig, type Loaded } from '../config/load.js';
 import { watchFile } from '../config/watch-file.js';
 import { systemClock } from '../core/clock.js';
 import { scrub } from '../core/scrub.js';
@@ -15,7 +15,8 @@ import { startTrouble } from './start-trouble.js';
 
 /** What `serve` needs of the process and of the gateway; tests hand in their own. */
 export interface ServeParts {
-  buildApp(config: Config): Promise<App>;
+  /** @param load loads the configuration anew, for the admin API */
+  buildApp(config: Config, load: () => Loaded): Promise<App>;
   onSignal(name: 'SIGTERM' | 'SIGINT' | 'SIGHUP', heard: () => void): void;
   /** Calls back after each change of the file; the returned function ends that. */
   watch(file: string, changed: () => void): () => void;
@@ -24,7 +25,7 @@ export interface ServeParts {
 }
 
 const processParts: ServeParts = {
-  buildApp: async (config) => (await import('../app.js')).buildApp(config),
+  buildApp: async (config, load) => (await import('../app.js')).buildApp(config, { load }),
   onSignal: (name, heard) => void process.on(name, heard),
   watch: (file, changed) => watchFile(file, systemClock, changed),
   onFault: (heard) => void process.on('uncaughtException', heard).on('unhandledRejection', heard),
@@ -68,9 +69,9 @@ interface Running {
   readonly started: Started;
 }
 
-async function start(config: Config, parts: ServeParts): Promise<Running | string> {
+async function start(config: Config, parts: ServeParts, load: () => Loaded): Promise<Running | string> {
   try {
-    const app = await parts.buildApp(config);
+    const app = await parts.buildApp(config, load);
     return { app, started: await app.start() };
   } catch (error) {
     return startTrouble(error);
@@ -86,9 +87,9 @@ async function drain(app: App, signal: string, output: Output): Promise<number> 
 }
 
 /** Takes the configuration anew at SIGHUP and when its file changes, until the returned function is called. */
-function reloadWhenAsked(app: App, config: Config, parts: ServeParts, values: FlagValues): () => void {
+function reloadWhenAsked(app: App, config: Config, parts: ServeParts, load: () => Loaded): () => void {
   const reload = (cause: 'signal' | 'file'): void => {
-    void app.reload(() => loadConfig(loadInputOf(values)), cause);
+    void app.reload(load, cause);
   };
   parts.onSignal('SIGHUP', () => reload('signal'));
   return config.file === null ? () => undefined : parts.watch(config.file, () => reload('file'));
@@ -97,13 +98,13 @@ function reloadWhenAsked(app: App, config: Config, parts: ServeParts, values: Fl
 async function live(config: Config, parts: ServeParts, told: Told): Promise<number> {
   // Until there is something to reload, a SIGHUP must not end the process.
   parts.onSignal('SIGHUP', () => undefined);
-  const running = await start(config, parts);
+  const running = await start(config, parts, told.load);
   if (typeof running === 'string') {
     told.output.tell(`turnpike: can not start: ${running}`);
     return exitCodes.notStarted;
   }
   told.output.tell(banner(running.started, config, running.app.upstreamCount));
-  const stopWatching = reloadWhenAsked(running.app, config, parts, told.values);
+  const stopWatching = reloadWhenAsked(running.app, config, parts, told.load);
   const signal = await told.signal;
   stopWatching();
   return drain(running.app, signal, told.output);
@@ -111,7 +112,8 @@ async function live(config: Config, parts: ServeParts, told: Told): Promise<numb
 
 interface Told {
   readonly output: Output;
-  readonly values: FlagValues;
+  /** Loads the configuration anew, from where it came. */
+  readonly load: () => Loaded;
   readonly signal: Promise<string>;
 }
 
@@ -124,7 +126,8 @@ export async function serve(
   output: Output,
   parts: ServeParts = processParts,
 ): Promise<number> {
-  const loaded = loadConfig(loadInputOf(values));
+  const load = (): Loaded => loadConfig(loadInputOf(values));
+  const loaded = load();
   if (loaded.kind === 'problems') {
     tellProblems(loaded.problems, loaded.file, output);
     return exitCodes.notStarted;
@@ -132,5 +135,5 @@ export async function serve(
   const { config, warnings } = loaded;
   tellWarnings(warnings, config.file, output);
   const { signal, atOnce } = interruptions(parts, output);
-  return Promise.race([atOnce, live(config, parts, { output, signal, values })]);
+  return Promise.race([atOnce, live(config, parts, { output, signal, load })]);
 }

@@ -1,7 +1,7 @@
 /** From checked settings to the frozen `Config`. Everything that could be wrong has been found before. */
 import { dirname } from 'node:path';
 import type { ControlDefaults } from '../request/controls.js';
-import type { ExitFilter } from '../request/context.js';
+import { cityName } from '../upstreams/upstream.js';
 import type { UpstreamOptions } from '../upstreams/upstream.js';
 import type {
   AdminConfig,
@@ -18,24 +18,22 @@ import { formatAddress } from './units.js';
 
 type Presets = NonNullable<Settings['clients'][number]['defaults']>;
 
-/** Only what is preset: the data plane asks with `in`, and an empty object is its fast path. */
+/** Only what is preset. */
 function defaultsOf(presets: Presets): ControlDefaults {
-  const filter: Partial<ExitFilter> = {
+  const defaults: ControlDefaults = {
+    ...(presets.session !== undefined && { session: presets.session }),
+    ...(presets.mode !== undefined && { mode: presets.mode }),
+    ...(presets.ttl !== undefined && { ttlMs: presets.ttl }),
     ...(presets.pool !== undefined && { pool: presets.pool }),
     ...(presets.country !== undefined && { country: presets.country }),
-    ...(presets.city !== undefined && { city: presets.city }),
+    ...(presets.city !== undefined && { city: cityName(presets.city) }),
     ...(presets.asn !== undefined && { asn: presets.asn }),
     ...(presets.tags !== undefined && { tags: presets.tags }),
-  };
-  return {
-    ...(presets.session !== undefined && { session: presets.session }),
-    ...(presets.mode !== undefined && { sessionMode: presets.mode }),
-    ...(presets.ttl !== undefined && { sessionTtlMs: presets.ttl }),
-    ...(Object.keys(filter).length > 0 && { filter }),
     ...(presets.retries !== undefined && { retries: presets.retries }),
     ...(presets.timeout !== undefined && { timeoutMs: presets.timeout }),
     ...(presets.detect !== undefined && { detect: presets.detect }),
   };
+  return defaults;
 }
 
 function listenerOf(entry: Settings['listen']['proxy'][number], resources: Resources): ListenerConfig {
@@ -87,16 +85,16 @@ function clientOf(client: Settings['clients'][number], resources: Resources): Cl
 
 function adminOf(admin: Settings['admin'], resources: Resources): AdminConfig {
   const { cert, key } = admin.tls;
-  const certificate = cert === undefined ? null : resources.certificate(cert);
   return {
     tokens: admin.tokens.map((each) => ({ ...each, token: secretOf(each.token, resources) })),
     metrics: admin.metrics,
-    tls:
-      certificate !== null && 'pem' in certificate && key !== undefined
-        ? { cert: certificate.pem, key: secretOf(`file:${key}`, resources) }
-        : null,
+    tls: cert === undefined || key === undefined ? null : pairOf({ cert, key }, resources),
   };
 }
+
+/** What `refresh` and `exits` are where they are left out. */
+const LIST_REFRESH_MS = 300_000;
+const TEMPLATE_EXITS = 100;
 
 type UpstreamEntry = Settings['pools'][string]['upstreams'][number];
 
@@ -121,6 +119,20 @@ function optionsOf(entry: UpstreamEntry, resources: Resources): UpstreamOptions 
 function sourceOf(entry: UpstreamEntry, resources: Resources): UpstreamSource {
   const options = optionsOf(entry, resources);
   if (entry.url !== undefined) return { kind: 'url', url: secretOf(entry.url, resources), options };
+  if (entry.list !== undefined) {
+    const { refresh, allow = [] } = entry;
+    return {
+      kind: 'list',
+      url: secretOf(entry.list, resources),
+      refreshMs: refresh ?? LIST_REFRESH_MS,
+      allow,
+      options,
+    };
+  }
+  if (entry.template !== undefined) {
+    const template = secretOf(entry.template, resources);
+    return { kind: 'template', template, exits: entry.exits ?? TEMPLATE_EXITS, options };
+  }
   return { kind: 'file', file: resources.path(entry.file ?? ''), options };
 }
 
@@ -129,6 +141,8 @@ function poolOf(name: string, pool: Settings['pools'][string], resources: Resour
     name,
     sources: pool.upstreams.map((entry) => sourceOf(entry, resources)),
     strategy: pool.strategy,
+    hashOn: pool.hash_on,
+    algorithm: pool.algorithm,
     slotsPerExit: pool.limits.slots ?? Infinity,
   };
 }

@@ -52,16 +52,31 @@ export interface ClientConfig {
   readonly defaults: ControlDefaults;
 }
 
-/** Where upstreams come from: a list in a file, or one URL. The URL may hold a login, so it is a secret. */
+/** Where upstreams come from: lists in files or from servers, URLs, templates. What may hold a login is a secret. */
 export type UpstreamSource =
   | { readonly kind: 'file'; readonly file: string; readonly options: UpstreamOptions }
-  | { readonly kind: 'url'; readonly url: Secret; readonly options: UpstreamOptions };
+  | { readonly kind: 'url'; readonly url: Secret; readonly options: UpstreamOptions }
+  | {
+      readonly kind: 'list';
+      readonly url: Secret;
+      readonly refreshMs: number;
+      readonly allow: readonly string[];
+      readonly options: UpstreamOptions;
+    }
+  | {
+      readonly kind: 'template';
+      readonly template: Secret;
+      readonly exits: number;
+      readonly options: UpstreamOptions;
+    };
 
 /** One pool. */
 export interface PoolConfig {
   readonly name: string;
   readonly sources: readonly UpstreamSource[];
   readonly strategy: Settings['pools'][string]['strategy'];
+  readonly hashOn: Settings['pools'][string]['hash_on'];
+  readonly algorithm: Settings['pools'][string]['algorithm'];
   /** Infinity: no limit. */
   readonly slotsPerExit: number;
 }

@@ -61,16 +61,19 @@ function item(schema: JsonSchema, names: readonly string[]): string[] {
   return ['-', ...indented(settings(schema, names), '  ')];
 }
 
-/** The items that a list shows: one with everything, or one more for each other way to write it. */
+/** The items that a list shows: one with everything, or one more for each other way to write it, with what belongs to it. */
 function items(schema: JsonSchema): string[] {
   const names = Object.keys(schema.properties ?? {});
   const either = schema.either ?? [];
   const last = either.at(-1);
+  const belongs = (name: string): string | undefined => schema.belongs?.[name];
   return [
-    ...either.slice(0, -1).flatMap((only) => item(schema, [only])),
+    ...either
+      .slice(0, -1)
+      .flatMap((only) => item(schema, [only, ...names.filter((name) => belongs(name) === only)])),
     ...item(
       schema,
-      names.filter((name) => !either.includes(name) || name === last),
+      names.filter((name) => belongs(name) === undefined && (!either.includes(name) || name === last)),
     ),
   ];
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Path } from './problems.js';
 import { configSchema } from './schema.js';
 
-/** The part of JSON Schema that our settings use. `example`, `isTypical` and `either` are our own, see `fields.ts`. */
+/** The part of JSON Schema that our settings use. `example`, `isTypical`, `either` and `belongs` are our own, see `fields.ts`. */
 export interface JsonSchema {
   readonly type?: string | readonly string[];
   readonly description?: string;
@@ -11,6 +11,7 @@ export interface JsonSchema {
   readonly example?: unknown;
   readonly isTypical?: boolean;
   readonly either?: readonly string[];
+  readonly belongs?: Readonly<Record<string, string>>;
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
   readonly properties?: Readonly<Record<string, JsonSchema>>;
@@ -49,7 +50,7 @@ export function knownKeysAt(path: Path): readonly string[] {
   return parts.flatMap(alternatives).flatMap((part) => Object.keys(part.properties ?? {}));
 }
 
-const ownKeywords = ['example', 'isTypical', 'either'];
+const ownKeywords = ['example', 'isTypical', 'either', 'belongs'];
 
 /** Text of `config/turnpike.schema.json`. */
 export function jsonSchemaText(): string {

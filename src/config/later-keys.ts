@@ -22,19 +22,9 @@ const laterKeys = new Map<string, readonly string[]>(
     clients: ['dialect', 'scopes', 'policy', 'token', 'password_hash'],
     'clients.defaults': ['policy', 'intercept'],
     'clients.limits': ['bandwidth', 'cost', 'sessions'],
-    pools: [
-      'sharing',
-      'partition',
-      'cost',
-      'probe',
-      'on_redis_loss',
-      'exhausted',
-      'health',
-      'algorithm',
-      'template',
-    ],
+    pools: ['sharing', 'partition', 'cost', 'probe', 'on_redis_loss', 'exhausted', 'health', 'template'],
     'pools.limits': ['spacing', 'requests', 'site_slots', 'slots_per_site'],
-    'pools.upstreams': ['template', 'exits', 'credential', 'cost', 'refresh', 'format'],
+    'pools.upstreams': ['credential', 'cost', 'format'],
     routes: ['intercept', 'policy', 'rules', 'detect', 'session', 'cost_ceiling', 'inspect', 'pass_headers'],
     'routes.match': ['scheme'],
     state: ['url', 'nodes', 'sentinels', 'password'],
@@ -70,7 +60,7 @@ export function laterKey(path: Path, key: string): string | null {
 /** Words of closed lists that belong to later versions. */
 const laterWords = new Map<string, readonly string[]>(
   Object.entries({
-    'pools.strategy': ['fastest', 'hash', 'adaptive', 'least_recently_used_per_site'],
+    'pools.strategy': ['adaptive'],
     'state.kind': ['redis'],
   }),
 );

@@ -1,23 +1,45 @@
 /** What the lists of upstreams hold that a configuration names: for `check-config`, before anything starts. */
 import { readFileSync } from 'node:fs';
-import { parseList } from '../upstreams/list.js';
-import type { Config } from './config.js';
+import { loneLines, parseList } from '../upstreams/list.js';
+import { KETAMA_MAX } from '../upstreams/ketama.js';
+import type { Config, PoolConfig } from './config.js';
 import { fileTrouble } from './secrets.js';
 
-/** How many upstreams there are, and which lines of lists were left out. */
+/** How many upstreams there are (lists on servers are not asked for), and which lines of lists were left out. */
 export interface ListReport {
   readonly upstreams: number;
   /** `proxies.txt:12: reason`; a reason never repeats the line. */
   readonly problems: readonly string[];
 }
 
+/** The lines of a list file, each as it may be handed on alone; text says why there are none. */
+export function readLoneLines(file: string): { readonly line: number; readonly text: string }[] | string {
+  try {
+    return [...loneLines(readFileSync(file, 'utf8'))];
+  } catch (error) {
+    return `${file} ${fileTrouble(error)}`;
+  }
+}
+
 /** Reads every list once. */
 export function inspectLists(config: Config): ListReport {
   let upstreams = 0;
   const problems: string[] = [];
-  for (const source of config.pools.flatMap((pool) => pool.sources)) {
-    if (source.kind === 'url') {
-      upstreams += 1;
+  for (const pool of config.pools) {
+    const found = inspectPool(pool);
+    upstreams += found.upstreams;
+    problems.push(...found.problems);
+  }
+  return { upstreams, problems };
+}
+
+function inspectPool({ name, algorithm, sources }: PoolConfig): ListReport {
+  let upstreams = 0;
+  const problems: string[] = [];
+  for (const source of sources) {
+    if (source.kind === 'list') continue;
+    if (source.kind !== 'file') {
+      upstreams += source.kind === 'template' ? source.exits : 1;
       continue;
     }
     try {
@@ -29,5 +51,7 @@ export function inspectLists(config: Config): ListReport {
       problems.push(`${source.file} ${fileTrouble(error)}`);
     }
   }
+  if (algorithm === 'ketama' && upstreams > KETAMA_MAX)
+    problems.push(`pool ${name}: algorithm ketama is for at most ${KETAMA_MAX} upstreams, not ${upstreams}`);
   return { upstreams, problems };
 }

@@ -6,6 +6,7 @@ import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import tls from 'node:tls';
 import { Secret } from '../core/secret.js';
+import { parseTemplate } from '../upstreams/template.js';
 import { parseUpstreamUrl } from '../upstreams/upstream.js';
 import type { Tree } from './document.js';
 import type { Finding, Path } from './problems.js';
@@ -132,9 +133,40 @@ function checkUrl(reference: string, path: Path, { resources, found }: Check): v
   }
 }
 
+function checkTemplate(reference: string, path: Path, { resources, found }: Check): void {
+  const resolved = resources.secret(reference);
+  if (resolved.kind === 'problem') {
+    found.problems.push({ path, message: resolved.message });
+    return;
+  }
+  const parsed = parseTemplate(resolved.secret.reveal());
+  if (parsed.kind === 'bad') found.problems.push({ path, message: parsed.reason });
+  else if (resolved.literal && parsed.template.base.login?.password.reveal() !== '') {
+    found.warnings.push({ path, message: literalPassword });
+  }
+}
+
+function checkList(reference: string, path: Path, { resources, found }: Check): void {
+  const resolved = resources.secret(reference);
+  if (resolved.kind === 'problem') {
+    found.problems.push({ path, message: resolved.message });
+    return;
+  }
+  const text = resolved.secret.reveal();
+  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
+    found.problems.push({ path, message: 'the URL of a list begins with http:// or https://' });
+  } else if (resolved.literal && new URL(text).password !== '') {
+    found.warnings.push({ path, message: literalPassword });
+  }
+}
+
 function checkUpstream(entry: Readonly<Record<string, unknown>>, path: Path, check: Check): void {
   const url = textOf(entry['url']);
   if (url !== null && url !== '') checkUrl(url, [...path, 'url'], check);
+  const list = textOf(entry['list']);
+  if (list !== null && list !== '') checkList(list, [...path, 'list'], check);
+  const template = textOf(entry['template']);
+  if (template !== null && template !== '') checkTemplate(template, [...path, 'template'], check);
   const file = textOf(entry['file']);
   const trouble = file === null || file === '' ? null : check.resources.listTrouble(file);
   if (trouble !== null) check.found.problems.push({ path: [...path, 'file'], message: trouble });
@@ -169,22 +201,13 @@ function checkToken(reference: string, path: Path, check: Check): void {
 }
 
 function checkAdmin(admin: Readonly<Record<string, unknown>>, check: Check): void {
-  const { resources, found } = check;
   listOf(admin['tokens']).forEach((entry, index) => {
     const reference = textOf(mapOf(entry)['token']);
     const path = ['admin', 'tokens', index, 'token'];
     if (reference === null || reference === '') return;
     checkToken(reference, path, check);
   });
-  const tls = mapOf(admin['tls']);
-  const cert = textOf(tls['cert']);
-  const certificate = cert === null ? null : resources.certificate(cert);
-  if (certificate !== null && 'trouble' in certificate)
-    found.problems.push({ path: ['admin', 'tls', 'cert'], message: certificate.trouble });
-  const key = textOf(tls['key']);
-  const resolved = key === null ? null : resources.secret(`file:${key}`);
-  if (resolved?.kind === 'problem')
-    found.problems.push({ path: ['admin', 'tls', 'key'], message: resolved.message });
+  checkKeyPair(mapOf(admin['tls']), ['admin', 'tls'], check);
 }
 
 /** Looks up everything that a tree points to. */

@@ -2,7 +2,8 @@
 import type { BanRules } from '../facts/ban.js';
 import type { GuardRules } from '../outcome/site-guard.js';
 import type { Limits, Runtime, Timeouts } from '../routing/runtime.js';
-import type { Route } from '../routing/route.js';
+import type { Route, RouteFilter } from '../routing/route.js';
+import { cityName } from '../upstreams/upstream.js';
 import type { Config } from './config.js';
 import { openFileLimit } from './open-files.js';
 
@@ -112,7 +113,18 @@ export function routesOf(config: Config): Route[] {
     expose: route.expose,
     onExhausted: route.on_exhausted,
     statuses: route.statuses,
+    filter: routeFilterOf(route.filter),
   }));
+}
+
+function routeFilterOf(filter: Config['routes'][number]['filter']): RouteFilter | null {
+  if (filter === undefined) return null;
+  return {
+    country: filter.country ?? null,
+    city: filter.city === undefined ? null : cityName(filter.city),
+    asn: filter.asn ?? null,
+    tags: filter.tags ?? [],
+  };
 }
 
 /** Everything of a `Runtime` but its pools, whose upstreams come from sources. */

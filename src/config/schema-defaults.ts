@@ -2,6 +2,26 @@
 import { z } from 'zod';
 import { count, duration, flag, name, oneOf, oneOrMany, text, withHelp } from './fields.js';
 
+/** Which exits are wanted. */
+export const filterFields = {
+  country: withHelp(
+    z
+      .string({ error: 'expected a country' })
+      .regex(/^[A-Za-z]{2}$/, { error: 'expected two letters, such as de' })
+      .toLowerCase(),
+    { help: 'Only exits of this country (two letters).', example: 'de' },
+  ).optional(),
+  city: withHelp(text('a city'), { help: 'Only exits of this city.', example: 'berlin' }).optional(),
+  asn: withHelp(count(1, 4_294_967_295), {
+    help: 'Only exits of this autonomous system (its number).',
+    example: 64500,
+  }).optional(),
+  tags: withHelp(oneOrMany(name()), {
+    help: 'Only exits that have all of these tags.',
+    example: ['fast'],
+  }).optional(),
+};
+
 /** The fields that a listener and a client may both preset. All optional: what is left out is not preset. */
 export const defaultFields = {
   session: withHelp(
@@ -22,22 +42,7 @@ export const defaultFields = {
     help: 'Pool of requests that name none; must be one that their route lists.',
     example: 'default',
   }).optional(),
-  country: withHelp(
-    z
-      .string({ error: 'expected a country' })
-      .regex(/^[A-Za-z]{2}$/, { error: 'expected two letters, such as de' })
-      .toLowerCase(),
-    { help: 'Only exits of this country (two letters).', example: 'de' },
-  ).optional(),
-  city: withHelp(text('a city'), { help: 'Only exits of this city.', example: 'berlin' }).optional(),
-  asn: withHelp(count(1, 4_294_967_295), {
-    help: 'Only exits of this autonomous system (its number).',
-    example: 64500,
-  }).optional(),
-  tags: withHelp(oneOrMany(name()), {
-    help: 'Only exits that have all of these tags.',
-    example: ['fast'],
-  }).optional(),
+  ...filterFields,
   retries: withHelp(count(0, 20), {
     help: 'Most further tries; can only lower the number of the route.',
     example: 1,

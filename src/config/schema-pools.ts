@@ -1,6 +1,19 @@
 /** Settings of the ways out: pools and their upstreams. */
 import { z } from 'zod';
-import { count, flag, name, oneOf, oneOrMany, quantity, secretRef, text, withHelp } from './fields.js';
+import { parseAllowEntry } from '../protocol/target-policy.js';
+import { MAX_TEMPLATE_EXITS } from '../upstreams/template.js';
+import {
+  count,
+  flag,
+  name,
+  oneOf,
+  oneOrMany,
+  positiveDuration,
+  quantity,
+  secretRef,
+  text,
+  withHelp,
+} from './fields.js';
 
 const tls = z.strictObject(
   {
@@ -23,7 +36,7 @@ const upstream = z
   .strictObject(
     {
       file: withHelp(text('a path'), {
-        help: 'A list, one upstream a line; relative to this file. Either file or url.',
+        help: 'A list, one upstream a line, JSON lines or CSV; relative to this file, and read anew when it changes. Either file, url, list or template.',
         example: './proxies.txt',
       }).optional(),
       url: withHelp(secretRef('the URL of an upstream'), {
@@ -32,6 +45,37 @@ const upstream = z
           'or direct:// for going out without a proxy. ' +
           'A URL with a password in it is better given as env:NAME or file:path.',
         example: 'http://10.0.0.9:3128',
+      }).optional(),
+      list: withHelp(secretRef('the URL of a list'), {
+        help:
+          'A list on a server, http:// or https://. Asked for again and again; the last good one is kept. ' +
+          'Private and special addresses are refused unless allow names them.',
+        example: 'https://lists.example/proxies.txt',
+      }).optional(),
+      refresh: withHelp(positiveDuration(), {
+        help: 'For list: how often it is asked for. Default 5m.',
+        example: '5m',
+      }).optional(),
+      allow: withHelp(
+        oneOrMany(
+          z.string({ error: 'expected an exception' }).refine((given) => parseAllowEntry(given) !== null, {
+            error: "expected an exception such as '10.0.0.9:8000' or 'lists.internal:443'",
+          }),
+        ),
+        {
+          help: 'For list: special addresses that it may come from, written as in targets.allow.',
+          example: ['10.0.0.9:8000'],
+        },
+      ).optional(),
+      template: withHelp(secretRef('a template'), {
+        help:
+          'One endpoint of a vendor, many exits: a URL whose user name or password holds {session}, and where the vendor knows them ' +
+          '{country}, {city} and {asn}, filled from the request.',
+        example: 'http://customer-C-session-{session}-country-{country}@vendor.example:7777',
+      }).optional(),
+      exits: withHelp(count(1, MAX_TEMPLATE_EXITS), {
+        help: 'For template: how many exits, each with a session of its own. Default 100.',
+        example: 500,
       }).optional(),
       weight: withHelp(quantity('expected a number from 0.001 to 1000000', { least: 0.001, most: 1e6 }), {
         help: 'Share in weighted_random, relative to the others. Default 1.',
@@ -58,19 +102,51 @@ const upstream = z
     },
     { error: "expected an upstream such as { file: ./proxies.txt } or { url: 'http://10.0.0.9:3128' }" },
   )
-  .refine((entry) => (entry.file === undefined) !== (entry.url === undefined), {
-    error: 'expected exactly one of file and url',
+  .refine(({ file, url, list, template }) => [file, url, list, template].filter(Boolean).length === 1, {
+    error: 'expected exactly one of file, url, list and template',
   })
-  .meta({ either: ['file', 'url'] });
+  .refine(
+    ({ list, refresh, allow }) => list !== undefined || (refresh === undefined && allow === undefined),
+    {
+      error: 'refresh and allow belong to list',
+    },
+  )
+  .refine(({ template, exits }) => template !== undefined || exits === undefined, {
+    error: 'exits belongs to template',
+  })
+  .meta({
+    either: ['file', 'list', 'template', 'url'],
+    belongs: { refresh: 'list', allow: 'list', exits: 'template' },
+  });
 
 const pool = z.strictObject(
   {
     upstreams: withHelp(z.array(upstream, { error: 'expected a list of upstreams' }), {
-      help: 'The upstreams: lists in files, and single ones.',
+      help: 'The upstreams: lists in files or from servers, single ones, templates.',
     }).prefault([]),
-    strategy: withHelp(oneOf(['round_robin', 'random', 'weighted_random', 'least_used']), {
-      help: 'How an exit is chosen: round_robin in turn, random, weighted_random by weight, least_used with the fewest requests under way.',
-    }).prefault('round_robin'),
+    strategy: withHelp(
+      oneOf([
+        'round_robin',
+        'random',
+        'weighted_random',
+        'least_used',
+        'least_recently_used_per_site',
+        'fastest',
+        'hash',
+      ]),
+      {
+        help:
+          'How an exit is chosen: round_robin in turn, random, weighted_random by weight, least_used with the fewest requests under way, ' +
+          'least_recently_used_per_site the one that has rested longest from the site, fastest by time to first byte, ' +
+          'hash the same exit for the same key.',
+      },
+    ).prefault('round_robin'),
+    hash_on: withHelp(oneOf(['session', 'site', 'client', 'url']), {
+      help: 'The key of strategy hash. A request in a session goes by its session in any case; with hash_on: session, one without goes anywhere.',
+    }).prefault('session'),
+    algorithm: withHelp(oneOf(['multi_probe', 'ketama']), {
+      help: 'How a key finds its exit. ketama is what memcached clients use, for crawlers that compute the exit themselves; at most 1000 upstreams.',
+    }).prefault('multi_probe'),
     limits: withHelp(
       z.strictObject(
         {

@@ -1,5 +1,6 @@
 /** Settings of which requests use which pools, under which rules. */
 import { z } from 'zod';
+import { filterFields } from './schema-defaults.js';
 import {
   count,
   duration,
@@ -105,6 +106,9 @@ const route = z.strictObject(
         'that would be back first, at most once a second for each pool and site.',
     }).prefault('next_tier'),
     statuses: withHelp(statuses, { help: 'How the status of an answer is read.' }).prefault({}),
+    filter: withHelp(z.strictObject(filterFields, { error: 'expected wishes such as { country: de }' }), {
+      help: 'Which exits its requests get where neither they nor the defaults of listener and client say so.',
+    }).optional(),
   },
   { error: 'expected a route such as { match: { site: shop.example }, pools: [default] }' },
 );

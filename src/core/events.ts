@@ -179,6 +179,25 @@ export interface GatewayNote {
   readonly detail: Readonly<Record<string, string | number | boolean | null>>;
 }
 
+/** The exits of a pool were read anew: the new ones are in use, or the old ones are kept because something was wrong. */
+export interface PoolLoaded {
+  readonly type: 'pool_loaded';
+  readonly pool: string;
+  readonly outcome: 'swapped' | 'kept';
+  readonly exits: number;
+  /** Why: what changed, or what was wrong. For people; never holds a line of a list. */
+  readonly reason: string;
+}
+
+/** A list of upstreams was asked for by its URL. */
+export interface ListFetched {
+  readonly type: 'list_fetched';
+  readonly pool: string;
+  readonly outcome: 'fresh' | 'unchanged' | 'failed';
+  /** For people; holds the host at most, never the URL. */
+  readonly reason: string;
+}
+
 export type TurnpikeEvent =
   | ExchangeEnded
   | AttemptEnded
@@ -191,6 +210,8 @@ export type TurnpikeEvent =
   | ConnectionRefused
   | UpstreamConnection
   | ConfigReloaded
+  | PoolLoaded
+  | ListFetched
   | GatewayNote;
 
 /** Tells everybody who listens. Never throws. */

@@ -19,27 +19,37 @@ interface PoolCount {
 
 /** Counts per pool. The ledger says who is in which pool, and tells of every change. */
 export class EjectionQuota {
-  /** Pools of a slot. Exits of one pool only share one array. */
-  #poolsOf: (readonly PoolCount[] | undefined)[] = [];
+  /** The pools that some exit is in together; the first is for those that are in none. */
+  #shared: (readonly PoolCount[])[] = [[]];
+  /** By slot, which of `#shared`: numbers, since a million exits may change at once. */
+  #sharedOf = new Uint32Array(0);
 
   /** Takes over which exits are in which pool; all counts begin at 0. */
   apply(pools: Iterable<Pool>, maxShare: number): void {
-    this.#poolsOf = [];
-    for (const pool of pools) {
-      const size = pool.slots.length;
+    const list = [...pools];
+    this.#shared = [[]];
+    this.#sharedOf = new Uint32Array(list.reduce((most, { slots }) => roomFor(slots, most), 0));
+    for (const { name, slots } of list) {
+      const size = slots.length;
       const max = Math.max(1, Math.floor(size * maxShare));
-      const count: PoolCount = { name: pool.name, size, max, out: 0, bySite: new Map() };
-      const alone = [count];
-      for (const slot of pool.slots) {
-        const before = this.#poolsOf[slot];
-        this.#poolsOf[slot] = before === undefined ? alone : [...before, count];
-      }
+      const withThis = this.#withPool({ name, size, max, out: 0, bySite: new Map() });
+      for (const slot of slots) this.#sharedOf[slot] = withThis(this.#sharedOf[slot] ?? 0);
     }
+  }
+
+  /** From the number of some pools together to that of the same and one more. */
+  #withPool(count: PoolCount): (before: number) => number {
+    const known: number[] = [];
+    return (before) => (known[before] ??= this.#shared.push([...(this.#shared[before] ?? []), count]) - 1);
   }
 
   /** Whether this slot is in any pool. */
   isMember(slot: number): boolean {
-    return this.#poolsOf[slot] !== undefined;
+    return (this.#sharedOf[slot] ?? 0) !== 0;
+  }
+
+  #poolsOf(slot: number): readonly PoolCount[] {
+    return this.#shared[this.#sharedOf[slot] ?? 0] ?? [];
   }
 
   /**
@@ -47,7 +57,7 @@ export class EjectionQuota {
    * @param isDoubtful the evidence is weak, so that one exit at least has to stay
    */
   fullPool(slot: number, site: string | null, isDoubtful = false): string | null {
-    for (const pool of this.#poolsOf[slot] ?? []) {
+    for (const pool of this.#poolsOf(slot)) {
       const banned = site === null ? 0 : (pool.bySite.get(site) ?? 0);
       const max = isDoubtful ? Math.min(pool.max, pool.size - 1) : pool.max;
       if (pool.out + banned >= max) return pool.name;
@@ -57,7 +67,7 @@ export class EjectionQuota {
 
   /** Counts an exit that goes out (1) or comes back (−1), for a site or altogether (null). */
   change(slot: number, site: string | null, by: 1 | -1): void {
-    for (const pool of this.#poolsOf[slot] ?? []) {
+    for (const pool of this.#poolsOf(slot)) {
       if (site === null) {
         pool.out += by;
         continue;
@@ -67,4 +77,11 @@ export class EjectionQuota {
       else pool.bySite.delete(site);
     }
   }
+}
+
+/** One more than the largest of these numbers. */
+function roomFor(slots: Uint32Array, least: number): number {
+  let most = least;
+  for (const slot of slots) if (slot >= most) most = slot + 1;
+  return most;
 }

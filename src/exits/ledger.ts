@@ -20,18 +20,15 @@ import {
   trialReleased,
 } from '../facts/ban.js';
 import type { BanRules, BanState, TransportFault } from '../facts/ban.js';
-import { listKeys } from '../upstreams/pool.js';
 import type { LedgerView, Pool } from '../upstreams/pool.js';
 import { Cursors } from '../upstreams/strategies.js';
 import type { Upstream } from '../upstreams/upstream.js';
 import { BanBook } from './ban-book.js';
 import type { BanAsk, Effect, ExitSnapshot, HeldBan } from './effect.js';
 import { Orders } from './orders.js';
-import { noRecord } from './site-bans.js';
-import type { SiteRecord } from './site-bans.js';
+import { noRecord, withSuspect } from './site-bans.js';
 import { Slots } from './slots.js';
-import { bansIn, snapshotAll, snapshotOf } from './snapshots.js';
-import type { LedgerParts } from './snapshots.js';
+import { bansIn, snapshotAll, snapshotOf, type LedgerParts } from './snapshots.js';
 import { isTooMany, siteBehind, sound, withFault } from './transport-health.js';
 
 const NONE: Effect = { kind: 'none' };
@@ -40,8 +37,8 @@ const NONE: Effect = { kind: 'none' };
 export class Ledger implements LedgerView {
   readonly cursors = new Cursors();
   readonly orders = new Orders();
-  readonly #slots = new Slots();
-  readonly #book = new BanBook(this.#slots, () => this.#rules.siteCapMs);
+  readonly #slots: Slots = new Slots((slot) => this.#book.has(slot) || !this.orders.isOpenToNew(slot));
+  readonly #book: BanBook = new BanBook(this.#slots, () => this.#rules.siteCapMs);
   #rules: BanRules;
 
   constructor(
@@ -56,6 +53,16 @@ export class Ledger implements LedgerView {
     return this.#slots.intern(upstream);
   }
 
+  /** From now on numbers are not given to other exits, until the function that it returns is called: a pool is being built. */
+  hold(): () => void {
+    return this.#slots.hold();
+  }
+
+  /** Ids of the exits that have something in flight. */
+  busy(): string[] {
+    return this.#slots.busy();
+  }
+
   /**
    * Takes over which exits are in which pool, and the rules of a new configuration.
    * Exits that are in no pool for the second time, idle and with nothing against them, are forgotten.
@@ -64,12 +71,10 @@ export class Ledger implements LedgerView {
     this.#rules = rules;
     const list = [...pools];
     this.#book.recount(list, rules.maxEjected, nowMs);
-    this.#slots.forgetUnused(
-      (slot) => this.#book.quota.isMember(slot),
-      (slot) => this.#book.has(slot) || !this.orders.isOpenToNew(slot),
-    );
+    this.#slots.forgetUnused((slot) => this.#book.quota.isMember(slot));
     this.#book.markAll();
-    this.cursors.keep(new Set(list.flatMap(listKeys)));
+    this.cursors.keep(new Set(list.map((pool) => pool.name)));
+    this.#slots.rememberUses(list.some((pool) => pool.strategy === 'least_recently_used_per_site'));
   }
 
   inFlight(slot: number): number {
@@ -98,9 +103,18 @@ export class Ledger implements LedgerView {
     return Math.max(opensAtMs(this.#book.banOf(slot, null)), opensAtMs(this.#book.banOf(slot, site)));
   }
 
+  firstByteMs(slot: number): number {
+    return this.#slots.speedOf(slot);
+  }
+
+  lastUsedMs(slot: number, site: string): number {
+    return this.#slots.uses?.lastMs(slot, site) ?? -Infinity;
+  }
+
   /** An exchange begins to use the exit; after the end of a ban, it is the trial. */
   begin(slot: number, site: string, nowMs: number): void {
     this.#slots.began(slot);
+    this.#slots.uses?.note(slot, site, nowMs);
     if (this.#book.isMarked(slot)) this.#book.turn(slot, { site, nowMs, turn: admitted });
   }
 
@@ -163,12 +177,7 @@ export class Ledger implements LedgerView {
     this.recordReached(slot, nowMs);
     const { suspectCount, suspectWindowMs } = this.#rules;
     const before = this.#book.sites.get(slot, site) ?? noRecord;
-    const isNew = nowMs - before.suspectMs > suspectWindowMs;
-    const record: SiteRecord = {
-      ban: before.ban,
-      suspects: isNew ? 1 : before.suspects + 1,
-      suspectMs: isNew ? nowMs : before.suspectMs,
-    };
+    const record = withSuspect(before, nowMs, suspectWindowMs);
     const phase = phaseOf(record.ban, nowMs);
     this.#book.setRecord(slot, site, record, nowMs);
     if (phase === 'out' || (phase === 'clear' && record.suspects < suspectCount)) return NONE;

@@ -1,68 +1,103 @@
-/** From the sources that a configuration names to pools, with everything that was wrong in them. */
+/** From the sources that a configuration names to what they hold: files are read, list URLs fetched. */
 import type { Secret } from '../core/secret.js';
-import { buildPool, type Pool, type StrategyName } from '../upstreams/pool.js';
-import { parseUpstreamUrl, type Upstream, type UpstreamOptions } from '../upstreams/upstream.js';
-import { loadFile } from './sources.js';
+import { parseAllowEntry } from '../protocol/target.js';
+import type { PoolRules } from '../upstreams/pool.js';
+import type { UpstreamOptions } from '../upstreams/upstream.js';
+import type { FetchedList, FetchList, ListStamp } from './list-fetch.js';
+import { readListFile } from './sources.js';
+import type { WorkerSource } from './worker-messages.js';
 
-/** Where upstreams of a pool come from. */
+/** Where upstreams of a pool come from. URLs and templates may hold logins, so they are secrets. */
 export type PoolSource =
   | { readonly kind: 'file'; readonly file: string; readonly options: UpstreamOptions }
-  | { readonly kind: 'url'; readonly url: Secret; readonly options: UpstreamOptions };
+  | { readonly kind: 'url'; readonly url: Secret; readonly options: UpstreamOptions }
+  | ListSource
+  | {
+      readonly kind: 'template';
+      readonly template: Secret;
+      readonly exits: number;
+      readonly options: UpstreamOptions;
+    };
+
+/** A list that a server has. */
+export interface ListSource {
+  readonly kind: 'list';
+  readonly url: Secret;
+  /** How often it is asked for. */
+  readonly refreshMs: number;
+  /** Special addresses that it may come from, as `targets.allow` writes them. */
+  readonly allow: readonly string[];
+  readonly options: UpstreamOptions;
+}
 
 /** A pool as configured. */
-export interface PoolSources {
-  readonly name: string;
-  readonly strategy: StrategyName;
-  readonly slotsPerExit: number;
+export interface PoolSources extends PoolRules {
   readonly sources: readonly PoolSource[];
 }
 
-/** A line or URL that gave no upstream. Line 0: the whole source. Never holds a password. */
-export interface SourceProblem {
-  readonly pool: string;
-  readonly source: string;
-  readonly line: number;
-  readonly reason: string;
+/** A list as it came last. */
+export interface FetchedBytes {
+  readonly bytes: Uint8Array;
+  readonly stamp: ListStamp;
 }
 
-/** What the sources gave. */
-export interface LoadedPools {
-  readonly pools: ReadonlyMap<string, Pool>;
-  readonly problems: readonly SourceProblem[];
+/** What of a pool's sources is remembered from one reading to the next, by their number. */
+export interface SourceMemory {
+  readonly lists: Map<number, FetchedBytes>;
+  /** By the exit's number in its template: how often it has taken a new session. */
+  readonly epochs: Map<number, Map<number, number>>;
 }
 
 /**
- * Reads all sources. Bad lines are left out and told of.
- * @throws Error when a list file can't be read at all: a gateway without its exits should not start.
+ * What the sources of a pool hold now. Lists by URL are those that are remembered; one that never came is empty.
+ * @throws Error when a file can't be read
  */
-export async function loadPools(
-  specs: readonly PoolSources[],
-  intern: (upstream: Upstream) => number,
-): Promise<LoadedPools> {
-  const pools = new Map<string, Pool>();
-  const problems: SourceProblem[] = [];
-  for (const spec of specs) {
-    const upstreams: Upstream[] = [];
-    for (const source of spec.sources) upstreams.push(...(await read(spec.name, source, problems)));
-    pools.set(spec.name, buildPool({ ...spec, upstreams }, intern));
-  }
-  return { pools, problems };
+export async function readPoolSources(spec: PoolSources, memory: SourceMemory): Promise<WorkerSource[]> {
+  const contents: WorkerSource[] = [];
+  for (const [place, source] of spec.sources.entries())
+    contents.push(await contentOf(spec.name, source, { place, memory }));
+  return contents;
 }
 
-async function read(
+async function contentOf(
   pool: string,
   source: PoolSource,
-  problems: SourceProblem[],
-): Promise<readonly Upstream[]> {
-  if (source.kind === 'url') {
-    const parsed = parseUpstreamUrl(source.url.reveal(), source.options);
-    if (parsed.kind === 'upstream') return [parsed.upstream];
-    problems.push({ pool, source: 'url', line: 0, reason: parsed.reason });
-    return [];
+  at: { readonly place: number; readonly memory: SourceMemory },
+): Promise<WorkerSource> {
+  const { options } = source;
+  switch (source.kind) {
+    case 'file': {
+      const read = await readListFile(source.file);
+      if (read.kind === 'unread') throw new Error(`pool ${pool}: ${read.reason}`);
+      return { kind: 'list', name: source.file, from: 'file', bytes: read.bytes, options };
+    }
+    case 'list': {
+      // A copy, since the bytes go to another thread.
+      const bytes = at.memory.lists.get(at.place)?.bytes.slice() ?? new Uint8Array(0);
+      return { kind: 'list', name: 'list', from: 'server', bytes, options };
+    }
+    case 'url':
+      return { kind: 'url', name: 'url', url: source.url.reveal(), options };
+    case 'template': {
+      const epochs = at.memory.epochs.get(at.place) ?? new Map<number, number>();
+      return {
+        kind: 'template',
+        name: 'template',
+        text: source.template.reveal(),
+        exits: source.exits,
+        epochs,
+        options,
+      };
+    }
   }
-  const list = await loadFile(source.file, source.options);
-  if (!list.isRead)
-    throw new Error(`pool ${pool}: ${list.problems[0]?.reason ?? `${source.file} can not be read`}`);
-  for (const problem of list.problems) problems.push({ pool, source: source.file, ...problem });
-  return list.upstreams;
+}
+
+/** Asks for a list again. */
+export function fetchSource(
+  source: ListSource,
+  last: FetchedBytes | undefined,
+  fetch: FetchList,
+): Promise<FetchedList> {
+  const allow = source.allow.map(parseAllowEntry).filter((entry) => entry !== null);
+  return fetch({ url: source.url.reveal(), policy: { allow }, last: last?.stamp ?? null });
 }

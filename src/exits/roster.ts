@@ -5,55 +5,59 @@
 import type { Pool } from '../upstreams/pool.js';
 import type { Upstream } from '../upstreams/upstream.js';
 
+/** An exit that was added. */
+interface Added {
+  readonly upstream: Upstream;
+  /** The sources name it too: it had been removed before. */
+  readonly isNamed: boolean;
+}
+
 /** The changes of one pool. */
 interface Changes {
-  readonly added: Map<string, Upstream>;
-  /** Ids of exits that the sources name and nobody wants. */
-  readonly removed: Set<string>;
+  readonly added: Map<string, Added>;
+  /** Exits that nobody wants, and whether the sources name them: the others need not be remembered once they are out. */
+  readonly removed: Map<string, { readonly isNamed: boolean }>;
 }
 
 /** What was added and removed by hand, by pool. */
 export class Roster {
-  readonly #sources = new Map<string, readonly Upstream[]>();
   readonly #changes = new Map<string, Changes>();
 
-  /** What a pool is made of, its sources now being these. Whoever reads sources asks this before building the pool. */
-  compose(pool: string, fromSources: readonly Upstream[]): readonly Upstream[] {
-    this.#sources.set(pool, fromSources);
-    const changes = this.#changes.get(pool);
-    if (changes === undefined) return fromSources;
-    const kept = fromSources.filter(({ id }) => !changes.removed.has(id));
-    const named = new Set(kept.map(({ id }) => id));
-    return [...kept, ...[...changes.added.values()].filter(({ id }) => !named.has(id))];
+  /** What a pool is made of that was read anew. Whoever puts it in force asks this before. */
+  compose(fromSources: Pool): readonly Upstream[] {
+    const { added } = this.#of(fromSources.name);
+    for (const id of added.keys()) if (fromSources.indexById.has(id)) added.delete(id);
+    return this.current(fromSources);
   }
 
-  /** The same with the sources as they were read last. */
-  current(pool: Pool): readonly Upstream[] {
-    return this.compose(pool.name, this.#sources.get(pool.name) ?? pool.upstreams);
+  /** What the next snapshot of a pool is made of; the very list of this one where nothing is to be changed. */
+  current({ name, upstreams, indexById }: Pool): readonly Upstream[] {
+    const { added, removed } = this.#of(name);
+    for (const [id, { isNamed }] of removed) if (!isNamed && !indexById.has(id)) removed.delete(id);
+    const more = [...added].filter(([id]) => !indexById.has(id)).map(([, { upstream }]) => upstream);
+    const isLess = [...removed.keys()].some((id) => indexById.has(id));
+    if (!isLess && more.length === 0) return upstreams;
+    return [...upstreams.filter(({ id }) => !removed.has(id)), ...more];
   }
 
-  /** An exit that the sources name already is only no longer removed. */
+  /** Adds an exit, or takes back that it was removed. */
   add(pool: string, upstream: Upstream): void {
-    const changes = this.#of(pool);
-    changes.removed.delete(upstream.id);
-    if (!this.#isInSources(pool, upstream.id)) changes.added.set(upstream.id, upstream);
+    const { added, removed } = this.#of(pool);
+    added.set(upstream.id, { upstream, isNamed: removed.get(upstream.id)?.isNamed ?? false });
+    removed.delete(upstream.id);
   }
 
+  /** Removes an exit, one of the sources or one that was added. */
   remove(pool: string, id: string): void {
-    const changes = this.#of(pool);
-    changes.added.delete(id);
-    if (this.#isInSources(pool, id)) changes.removed.add(id);
-    if (changes.added.size + changes.removed.size === 0) this.#changes.delete(pool);
-  }
-
-  #isInSources(pool: string, id: string): boolean {
-    return this.#sources.get(pool)?.some((upstream) => upstream.id === id) === true;
+    const { added, removed } = this.#of(pool);
+    removed.set(id, { isNamed: added.get(id)?.isNamed ?? true });
+    added.delete(id);
   }
 
   #of(pool: string): Changes {
     const known = this.#changes.get(pool);
     if (known !== undefined) return known;
-    const made: Changes = { added: new Map(), removed: new Set() };
+    const made: Changes = { added: new Map(), removed: new Map() };
     this.#changes.set(pool, made);
     return made;
   }

@@ -15,6 +15,16 @@ export interface SiteRecord {
 /** An exit of which nothing is known at a site. */
 export const noRecord: SiteRecord = { ban: noBan, suspects: 0, suspectMs: -Infinity };
 
+/** One more answer that looks like a block; those before it count within the window only. */
+export function withSuspect(before: SiteRecord, nowMs: number, windowMs: number): SiteRecord {
+  const isNew = nowMs - before.suspectMs > windowMs;
+  return {
+    ban: before.ban,
+    suspects: isNew ? 1 : before.suspects + 1,
+    suspectMs: isNew ? nowMs : before.suspectMs,
+  };
+}
+
 /** Told when an exit goes out for a site (1), or comes back or is forgotten (−1). */
 export type OnAside = (slot: number, site: string, by: 1 | -1) => void;
 

@@ -61,3 +61,8 @@ export function charged(
 export function msUntilFree(rate: Rate, fullAtMs: number, nowMs: number): number {
   return Math.floor(fullAtMs - nowMs - rate.perMs) + 1;
 }
+
+/** How much of a rate is used now, in whole ones. */
+export function used(rate: Rate, fullAtMs: number, nowMs: number): number {
+  return Math.round((Math.max(0, fullAtMs - nowMs) * rate.count) / rate.perMs);
+}

@@ -2,7 +2,8 @@
 import type { Failure } from '../core/errors.js';
 import type { SessionPinned } from '../core/events.js';
 import type { Abandonment } from '../open/dial.js';
-import { choose, type Ask as ChooseAsk, type Choice } from '../upstreams/choose.js';
+import { withRouteFilter } from '../routing/route.js';
+import { choose, type Ask as ChooseAsk, type Choice, type ExitFilter } from '../upstreams/choose.js';
 import { chooseLeastBad } from '../upstreams/least-bad.js';
 import type { Neighbours } from '../upstreams/neighbours.js';
 import type { Pool } from '../upstreams/pool.js';
@@ -95,12 +96,14 @@ export async function pickExit(
 /** Every exit is set aside: the one that would be back first, at a trickle. A session stays where it is. */
 function leastBad(services: GatewayServices, job: Job, course: PickCourse, none: NoExit): Exit | NoExit {
   if (course.pin !== null) return none;
-  const { site } = job.ask.context.target;
+  const { target, controls } = job.ask.context;
+  const { site } = target;
+  const filter = withRouteFilter(controls.filter, job.ask.route.filter);
   for (const pool of poolsOf(job, null)) {
-    const index = chooseLeastBad(askFor(services, job, course, { pool, pinned: null }));
+    const index = chooseLeastBad(askFor(services, job, course, { pool, pinned: null, filter }));
     if (index < 0 || !services.trickle.take(`${pool.name} ${site}`, services.clock.nowMs())) continue;
     job.trace.why = 'least_bad';
-    return exitOf(pool, index, '');
+    return exitOf(pool, index, { sessionKey: null, filter });
   }
   return none;
 }
@@ -151,14 +154,16 @@ function chooseFrom(
   course: PickCourse,
   pinned: string | null,
 ): Exit | NoExit {
+  const { route, context } = job.ask;
+  const filter = withRouteFilter(context.controls.filter, route.filter);
   const all = poolsOf(job, pinned);
   const pools = course.poolCount === undefined ? all : all.slice(0, course.poolCount);
   let soonest: None = { kind: 'none', retryAfterMs: null, reason: 'no pool of the route matches' };
   for (const pool of pools) {
-    const choice = chooseIn(services, job, course, { pool, pinned });
+    const choice = chooseIn(services, job, course, { pool, pinned, filter });
     if (choice.kind === 'exit') {
       job.trace.why = choice.why;
-      return exitOf(pool, choice.index, course.pin?.key ?? '');
+      return exitOf(pool, choice.index, { sessionKey: course.pin?.key ?? null, filter });
     }
     if (choice.isPinFull === true) return noExit(choice);
     if (soonest.retryAfterMs === null || (choice.retryAfterMs ?? Infinity) < soonest.retryAfterMs)
@@ -184,7 +189,7 @@ function chooseIn(
   services: GatewayServices,
   job: Job,
   course: PickCourse,
-  where: { readonly pool: Pool; readonly pinned: string | null },
+  where: { readonly pool: Pool; readonly pinned: string | null; readonly filter: ExitFilter },
 ): Choice {
   return choose(askFor(services, job, course, where));
 }
@@ -193,21 +198,22 @@ function askFor(
   services: GatewayServices,
   job: Job,
   course: PickCourse,
-  where: { readonly pool: Pool; readonly pinned: string | null },
+  where: { readonly pool: Pool; readonly pinned: string | null; readonly filter: ExitFilter },
 ): ChooseAsk {
-  const { context } = job.ask;
+  const { pool } = where;
+  const { site } = job.ask.context.target;
   return {
-    pool: where.pool,
-    pinned: where.pinned,
+    ...where,
     view: services.ledger,
     cursors: services.ledger.cursors,
     nowMs: services.clock.nowMs(),
     random: services.random,
-    site: context.target.site,
-    filter: context.controls.filter,
+    site,
     avoid: course.avoid,
     neighbours: course.neighbours,
-    sessionKey: course.pin?.key ?? null,
+    // A crawler that computes the exit itself knows no more than the id that it gave.
+    sessionKey: pool.ketama === null ? (course.pin?.key ?? null) : (course.pin?.ask.id ?? null),
+    hashKey: hashKeyOf(pool, job),
   };
 }
 
@@ -218,12 +224,36 @@ function noExit(choice: None): NoExit {
   return { kind: 'none', isFull, failure: retryAfterMs === null ? failure : { ...failure, retryAfterMs } };
 }
 
-function exitOf(pool: Pool, index: number, sessionKey: string): Exit {
+/** What the strategy `hash` of this pool goes by; a session has its own key. */
+function hashKeyOf(pool: Pool, job: Job): string | null {
+  if (pool.strategy !== 'hash') return null;
+  const { target, client } = job.ask.context;
+  switch (pool.hashOn) {
+    case 'session':
+      return null;
+    case 'site':
+      return target.site;
+    case 'client':
+      return client;
+    case 'url':
+      return `${target.scheme}://${target.hostPort}${target.path}`;
+  }
+}
+
+/** The exit with the login that this use of it asks for. */
+function exitOf(
+  pool: Pool,
+  index: number,
+  use: { readonly sessionKey: string | null; readonly filter: ExitFilter },
+): Exit {
   const upstream = pool.upstreams[index];
   const slot = pool.slots[index];
   if (upstream === undefined || slot === undefined)
     throw new Error('an exit was chosen that the pool does not have');
-  return { kind: 'exit', pool, upstream, slot, idleKey: `${upstream.id} ${sessionKey}` };
+  const idleKey = `${upstream.id} ${use.sessionKey ?? ''}`;
+  if (upstream.template === undefined) return { kind: 'exit', pool, upstream, slot, idleKey };
+  const { login, key } = upstream.template.login(use.filter, use.sessionKey);
+  return { kind: 'exit', pool, upstream: { ...upstream, login }, slot, idleKey: `${idleKey} ${key}` };
 }
 
 function sessionLost(): NoExit {

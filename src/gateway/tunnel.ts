@@ -66,7 +66,7 @@ class TunnelCarrier implements Carrier {
 
   private tryOf(outcome: TunnelOutcome, exit: Exit, openMs: number): Try {
     const discard = (): void => (outcome.kind === 'tunnel' ? outcome.wire.destroy() : undefined);
-    const deliver: Try['deliver'] = (tellMore) => this.deliver(outcome, exit, tellMore);
+    const deliver: Try['deliver'] = (tellMore) => this.deliver(outcome, { exit, openMs }, tellMore);
     if (outcome.kind === 'fault') return { facts: outcome, openMs, discard, deliver };
     if (outcome.kind === 'tunnel') return { facts: { kind: 'tunnel' }, openMs, discard, deliver };
     const { status, fields } = outcome.head;
@@ -80,12 +80,13 @@ class TunnelCarrier implements Carrier {
 
   private async deliver(
     outcome: TunnelOutcome,
-    exit: Exit,
+    by: { readonly exit: Exit; readonly openMs: number },
     tellMore: (fields: Fields) => void,
   ): Promise<Delivery> {
     if (outcome.kind !== 'tunnel') throw new Error('only a tunnel that stands can be delivered');
     const { exchange, ask, trace } = this.parts;
     const { services } = this;
+    const { exit, openMs } = by;
     const { site } = ask.context.target;
     const fields = Fields.empty();
     tellMore(fields);
@@ -98,6 +99,8 @@ class TunnelCarrier implements Carrier {
       upgraded: outcome,
       onFirstAnswer: (first) => {
         if (isAlert(first)) return;
+        // What can be told of a tunnel's speed: how long it took to stand.
+        services.ledger.firstByte(exit.slot, openMs);
         services.ledger.recordSuccess(exit.slot, site, services.clock.nowMs());
         showSite(services, site, { exit: exit.slot, sighting: { kind: 'good' } });
       },

@@ -51,6 +51,11 @@ export class IdleConnections {
     connection.keepFor(idleMs, () => this.drop(key, connection));
   }
 
+  /** What connections are kept for. */
+  keys(): string[] {
+    return [...this.byKey.keys()];
+  }
+
   /** From now on keeps only connections of these keys, and closes the others. */
   keepOnly(isWanted: (key: string) => boolean): void {
     this.isWanted = isWanted;

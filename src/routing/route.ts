@@ -2,6 +2,7 @@
 import type { HostMatcher } from '../protocol/host-pattern.js';
 import { compileHostPattern } from '../protocol/host-pattern.js';
 import type { Target } from '../protocol/target.js';
+import type { ExitFilter } from '../upstreams/choose.js';
 
 export { compileHostPattern } from '../protocol/host-pattern.js';
 
@@ -46,6 +47,23 @@ export interface Route {
   /** What happens when no exit of a pool may be used. */
   readonly onExhausted: 'next_tier' | 'wait' | 'least_bad' | 'fail';
   readonly statuses: StatusEvidence;
+  /** Which exits its requests want where they don't say it themselves; null: any. */
+  readonly filter: RouteFilter | null;
+}
+
+/** What a route wishes of exits. */
+export type RouteFilter = Pick<ExitFilter, 'country' | 'city' | 'asn' | 'tags'>;
+
+/** What a request wishes, and where it wishes nothing, what its route does, field by field. */
+export function withRouteFilter<Filter extends ExitFilter>(asked: Filter, route: RouteFilter | null): Filter {
+  if (route === null) return asked;
+  return {
+    ...asked,
+    country: asked.country ?? route.country,
+    city: asked.city ?? route.city,
+    asn: asked.asn ?? route.asn,
+    tags: asked.tags.length > 0 ? asked.tags : route.tags,
+  };
 }
 
 /** What a request is matched by. */

@@ -79,6 +79,8 @@ export class EventCounts {
   private readonly upstreams = counters('turnpike_upstream_connections_total');
   private readonly reloads = counters('turnpike_config_reloads_total');
   private readonly notes = counters('turnpike_notes_total');
+  private readonly poolLoads = counters('turnpike_pool_loads_total');
+  private readonly listFetches = counters('turnpike_list_fetches_total');
   private readonly exchangeSeries = new Map<string, ExchangeSeries>();
   private readonly doors = new Map<string, Door>();
 
@@ -135,6 +137,12 @@ export class EventCounts {
       case 'config_reloaded':
         this.reloads.of(event.outcome).value += 1;
         return;
+      case 'pool_loaded':
+        this.poolLoads.of(event.pool, event.outcome).value += 1;
+        return;
+      case 'list_fetched':
+        this.listFetches.of(event.pool, event.outcome).value += 1;
+        return;
       case 'note':
         this.notes.of(event.level).value += 1;
         return;
@@ -167,7 +175,7 @@ export class EventCounts {
         this.opened,
         this.closed,
       ],
-      ...[this.refused, this.upstreams, this.reloads, this.notes],
+      ...[this.refused, this.upstreams, this.reloads, this.notes, this.poolLoads, this.listFetches],
     ];
     const open = [...this.doors].map(([listener, { opened, closed }]) => ({
       labels: [listener],

@@ -12,6 +12,8 @@ import type {
   GatewayNote,
   BanEvidence,
   SiteGuarded,
+  ListFetched,
+  PoolLoaded,
   TurnpikeEvent,
 } from '../core/events.js';
 import { createExchangeLine } from './line.js';
@@ -138,6 +140,12 @@ class EventLog implements Log {
       case 'note':
         this.note(event);
         return;
+      case 'pool_loaded':
+      case 'list_fetched': {
+        const level = event.outcome === 'kept' || event.outcome === 'failed' ? 'warn' : 'info';
+        this.pino[level]({ event: event.type, ...pick(event) });
+        return;
+      }
       case 'client_connected':
       case 'client_disconnected':
       case 'upstream_connection':
@@ -225,6 +233,13 @@ function shownEvidence(evidence: BanEvidence | null | undefined): Record<string,
   const { requestId, status, rule, field, bodyHash } = evidence;
   return { requestId, status, rule, field, bodyHash };
 }
+/** What is said of the exits of a pool. */
+const pick = (event: PoolLoaded | ListFetched): object => ({
+  pool: event.pool,
+  outcome: event.outcome,
+  reason: scrub(event.reason),
+  ...(event.type === 'pool_loaded' && { exits: event.exits }),
+});
 
 const isPlain = (value: unknown): boolean =>
   value === null || typeof value === 'number' || typeof value === 'boolean';

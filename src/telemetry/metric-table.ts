@@ -86,6 +86,16 @@ export const metricTable = {
   turnpike_admin_answers_total: counter('Answers of the admin listener, by class of status.', 'status'),
   turnpike_event_listeners: gauge('Programs that listen to events.'),
   turnpike_event_listeners_dropped_total: counter('Listeners to events that were dropped, being too slow.'),
+  turnpike_pool_loads_total: counter(
+    'Times the exits of a pool were read anew: swapped, or kept because something was wrong.',
+    'pool',
+    'outcome',
+  ),
+  turnpike_list_fetches_total: counter(
+    'Times a list of upstreams was asked for by its URL: fresh, unchanged or failed.',
+    'pool',
+    'outcome',
+  ),
   turnpike_log_lines_dropped_total: counter('Log lines lost because they could not be written.'),
   turnpike_config_reloads_total: counter('New configurations, by what came of them.', 'outcome'),
   turnpike_notes_total: counter('Notes of the gateway about itself, by level.', 'level'),

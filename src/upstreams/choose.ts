@@ -7,6 +7,7 @@ import type { LedgerView, MemberList, Pool } from './pool.js';
 import type { Neighbours } from './neighbours.js';
 import { strategies } from './strategies.js';
 import type { Candidates, Cursors } from './strategies.js';
+import { cityName } from './upstream.js';
 import type { Upstream } from './upstream.js';
 
 /** Which exits may serve, as the request says it (`request/context.ts` has the same and the pool). Null and empty: no wish. */
@@ -37,6 +38,8 @@ export interface Ask {
   readonly pinned: string | null;
   /** Key of a session: an exit it does not have yet, or no longer, comes by hash, so that all gateways agree. */
   readonly sessionKey: string | null;
+  /** What the strategy `hash` goes by (`pool.hashOn`); null where the request has no such thing. */
+  readonly hashKey: string | null;
 }
 
 /** What came of choosing. */
@@ -45,7 +48,7 @@ export type Choice =
       readonly kind: 'exit';
       /** Index in the pool's `upstreams`. */
       readonly index: number;
-      readonly why: 'pinned' | 'session_hash' | 'strategy' | 'named';
+      readonly why: 'pinned' | 'session_hash' | 'hash' | 'strategy' | 'named';
     }
   /** Nothing may be used now; `retryAfterMs` until the first exit is back, null when none ever will be by itself. */
   | {
@@ -84,7 +87,8 @@ class Eligible implements Candidates {
   isEligible(index: number): boolean {
     const { ask } = this;
     const upstream = ask.pool.upstreams[index];
-    if (upstream === undefined || (!this.#isPlain && !matches(upstream, ask.filter))) return false;
+    if (upstream === undefined) return false;
+    if (!(this.#isPlain && upstream.template === undefined) && !matches(upstream, ask.filter)) return false;
     if (ask.avoid.size > 0 && ask.avoid.has(upstream.id)) return false;
     if (this.#tried !== null && this.#tried.isNear(upstream)) return false;
     const slot = this.slots[index] ?? 0;
@@ -121,8 +125,10 @@ function chooseAmong(ask: Ask): Choice {
     return { ...explainNone(ask, Uint32Array.of(pinned)), isPinFull: true };
   }
   if (ask.sessionKey !== null) {
-    const index = pickByHash(list.ring, ask.sessionKey, (candidate) => eligible.isEligible(candidate));
-    return index < 0 ? explainNone(ask, list.members) : { kind: 'exit', index, why: 'session_hash' };
+    return chooseByKey(ask, eligible, { key: ask.sessionKey, why: 'session_hash' });
+  }
+  if (pool.strategy === 'hash' && ask.hashKey !== null) {
+    return chooseByKey(ask, eligible, { key: ask.hashKey, why: 'hash' });
   }
   const index = strategies[pool.strategy](eligible, ask);
   return index < 0 ? explainNone(ask, list.members) : { kind: 'exit', index, why: 'strategy' };
@@ -132,6 +138,18 @@ function chooseAmong(ask: Ask): Choice {
 function isFull({ pool, view, nowMs }: Ask, slot: number): boolean {
   const inFlight = view.inFlight(slot);
   return inFlight >= pool.slotsPerExit || inFlight >= view.mostInFlight(slot, nowMs);
+}
+
+function chooseByKey(
+  ask: Ask,
+  eligible: Eligible,
+  by: { readonly key: string; readonly why: 'session_hash' | 'hash' },
+): Choice {
+  const isEligible = (index: number): boolean => eligible.isEligible(index);
+  const { ketama } = ask.pool;
+  const { ring, members } = eligible.list;
+  const index = ketama === null ? pickByHash(ring, by.key, isEligible) : ketama.pick(by.key, isEligible);
+  return index < 0 ? explainNone(ask, members) : { kind: 'exit', index, why: by.why };
 }
 
 /** Whether a session's exit would do but for its slots. */
@@ -157,26 +175,28 @@ function chooseNamed(ask: Ask, eligible: Eligible, id: string): Choice {
 
 /** The shortest list that holds every exit the filter can match; null where the filter names what no exit has. */
 function shortestList(pool: Pool, filter: ExitFilter): MemberList | null {
-  let shortest = pool.all;
-  if (filter.country !== null) {
-    const list = pool.byCountry.get(filter.country.toLowerCase());
-    if (list === undefined) return null;
-    shortest = list;
-  }
-  for (const tag of filter.tags) {
-    const list = pool.byTag.get(tag);
-    if (list === undefined) return null;
-    if (list.members.length < shortest.members.length) shortest = list;
-  }
+  let shortest: MemberList | null = pool.all;
+  const narrow = (list: MemberList | undefined): void => {
+    if (list === undefined) shortest = null;
+    else if (shortest !== null && list.members.length < shortest.members.length) shortest = list;
+  };
+  if (filter.country !== null) narrow(pool.byCountry.get(filter.country.toLowerCase()));
+  if (filter.city !== null) narrow(pool.byCity.get(cityName(filter.city)));
+  if (filter.asn !== null) narrow(pool.byAsn.get(String(filter.asn)));
+  for (const tag of filter.tags) narrow(pool.byTag.get(tag));
   return shortest;
 }
 
 /** Whether an exit is what the request wants, its id aside. */
 export function matches(upstream: Upstream, filter: ExitFilter): boolean {
-  if (filter.country !== null && upstream.country !== filter.country.toLowerCase()) return false;
-  if (filter.city !== null && upstream.city !== filter.city.toLowerCase()) return false;
-  if (filter.asn !== null && upstream.asn !== filter.asn) return false;
-  return filter.tags.every((tag) => upstream.tags.includes(tag));
+  const { template } = upstream;
+  if (template !== undefined && !template.serves(filter)) return false;
+  const { country, city, asn, tags } = filter;
+  if (country !== null && upstream.country !== country.toLowerCase() && template?.fills('country') !== true)
+    return false;
+  if (city !== null && upstream.city !== cityName(city) && template?.fills('city') !== true) return false;
+  if (asn !== null && upstream.asn !== asn && template?.fills('asn') !== true) return false;
+  return tags.every((tag) => upstream.tags.includes(tag));
 }
 
 /** Why nothing may be used, and when something will be: from all exits, or from 256 spread over a big pool. */

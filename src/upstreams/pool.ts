@@ -1,10 +1,25 @@
-/** A named set of upstreams with a strategy: an immutable snapshot, indexed when it is built. */
-import { buildHashRing, hashSeeds } from './hash.js';
-import type { HashRing } from './hash.js';
+/** A named set of upstreams with a strategy: an immutable snapshot over an index that was built beforehand. */
+import type { HashRing, HashSeeds } from './hash.js';
+import { Ketama } from './ketama.js';
+import { buildPoolIndex } from './pool-index.js';
+import type { GroupKind, PackedGroups, PoolIndex, RingPoints } from './pool-index.js';
 import type { Upstream } from './upstream.js';
 
 /** How a pool chooses among its exits. */
-export type StrategyName = 'round_robin' | 'random' | 'weighted_random' | 'least_used';
+export type StrategyName =
+  | 'round_robin'
+  | 'random'
+  | 'weighted_random'
+  | 'least_used'
+  | 'least_recently_used_per_site'
+  | 'fastest'
+  | 'hash';
+
+/** What the strategy `hash` goes by. */
+export type HashOn = 'session' | 'site' | 'client' | 'url';
+
+/** How hashing finds the exit of a key; see `hash.ts` and `ketama.ts`. */
+export type HashAlgorithm = 'multi_probe' | 'ketama';
 
 /** Exits of a pool that have something in common, as positions in `upstreams`. */
 export interface MemberList {
@@ -17,20 +32,32 @@ export interface MemberList {
   readonly ring: HashRing;
 }
 
+/** The lists of one kind by name. */
+export interface Groups {
+  /** The list of this name, undefined where no exit has it. */
+  get(name: string): MemberList | undefined;
+}
+
 /** A snapshot of a pool. `slots[i]` is the number under which the ledger knows `upstreams[i]`. */
 export interface Pool {
   readonly name: string;
   readonly strategy: StrategyName;
+  readonly hashOn: HashOn;
+  readonly algorithm: HashAlgorithm;
   readonly upstreams: readonly Upstream[];
   readonly slots: Uint32Array;
   /** Index of an upstream by its id. */
-  readonly indexById: ReadonlyMap<string, number>;
+  readonly indexById: Pick<ReadonlyMap<string, number>, 'get' | 'has' | 'size'>;
   /** Most exchanges at once through one exit of this pool; Infinity for none. */
   readonly slotsPerExit: number;
   /** All exits. */
   readonly all: MemberList;
-  readonly byCountry: ReadonlyMap<string, MemberList>;
-  readonly byTag: ReadonlyMap<string, MemberList>;
+  readonly byCountry: Groups;
+  readonly byCity: Groups;
+  readonly byAsn: Groups;
+  readonly byTag: Groups;
+  /** The ring of `algorithm: ketama`, or null. */
+  readonly ketama: Ketama | null;
 }
 
 /** What choosing may know of the ledger. Slots are the ledger's numbers, see {@link Pool.slots}. */
@@ -44,14 +71,34 @@ export interface LedgerView {
   isUsable(slot: number, site: string, nowMs: number): boolean;
   /** Monotonic time at which the exit may be used again for this site; `nowMs` or less when it may now. */
   usableAtMs(slot: number, site: string): number;
+  /** Smoothed time to the first byte; 0 for an exit that was never tried, Infinity for one that never answered. */
+  firstByteMs(slot: number): number;
+  /** Monotonic time of the last use for this site; −Infinity when there was none, or nobody remembers. */
+  lastUsedMs(slot: number, site: string): number;
 }
 
-/** What a pool is made of. */
-export interface PoolSpec {
+/** What a pool is made of, beside its upstreams. */
+export interface PoolRules {
   readonly name: string;
   readonly strategy: StrategyName;
   readonly slotsPerExit: number;
+  /** Default: session. */
+  readonly hashOn?: HashOn;
+  /** Default: multi_probe. */
+  readonly algorithm?: HashAlgorithm;
+}
+
+/** What a pool is made of. */
+export interface PoolSpec extends PoolRules {
   readonly upstreams: readonly Upstream[];
+}
+
+/** The parts of a snapshot whose making takes time with a million exits; each id once. */
+export interface PoolParts {
+  readonly upstreams: readonly Upstream[];
+  readonly indexById: Pick<ReadonlyMap<string, number>, 'get' | 'has' | 'size'>;
+  readonly slots: Uint32Array;
+  readonly index: PoolIndex;
 }
 
 /**
@@ -67,60 +114,98 @@ export function buildPool(spec: PoolSpec, intern: (upstream: Upstream) => number
     indexById.set(upstream.id, upstreams.length);
     upstreams.push(upstream);
   }
-  const everyIndex = upstreams.map((_, index) => index);
-  const hash = hashSeeds(upstreams);
-  const idOf = (index: number): string => upstreams[index]?.id ?? '';
-  const memberList = (label: string, indexes: readonly number[]): MemberList => {
-    const members = Uint32Array.from(indexes);
-    const cumulative = runningSum(members, hash.weights);
-    return { key: `${spec.name}\n${label}`, members, cumulative, ring: buildHashRing(hash, members, idOf) };
+  const slots = Uint32Array.from(upstreams, intern);
+  return assemblePool(spec, { upstreams, indexById, slots, index: buildPoolIndex(upstreams) });
+}
+
+/** Puts a snapshot together from parts; costs next to nothing at any size. */
+export function assemblePool(rules: PoolRules, parts: PoolParts): Pool {
+  const { index, upstreams } = parts;
+  const all = new Members(`${rules.name}\nall`, index.members, { hash: index.hash, points: index.ring });
+  const groupsOf = (kind: GroupKind): Groups => {
+    const packed = index.groups[kind];
+    return packed === null
+      ? { get: () => all }
+      : new PackedLists(`${rules.name}\n${kind}`, packed, index.hash);
   };
   return {
-    name: spec.name,
-    strategy: spec.strategy,
+    name: rules.name,
+    strategy: rules.strategy,
+    hashOn: rules.hashOn ?? 'session',
+    algorithm: rules.algorithm ?? 'multi_probe',
     upstreams,
-    slots: Uint32Array.from(upstreams, intern),
-    indexById,
-    slotsPerExit: spec.slotsPerExit,
-    all: memberList('all', everyIndex),
-    byCountry: groupBy(upstreams, (upstream) => (upstream.country === null ? [] : [upstream.country]), {
-      memberList,
-      label: 'country',
-    }),
-    byTag: groupBy(upstreams, (upstream) => upstream.tags, { memberList, label: 'tag' }),
+    slots: parts.slots,
+    indexById: parts.indexById,
+    slotsPerExit: rules.slotsPerExit,
+    all,
+    byCountry: groupsOf('country'),
+    byCity: groupsOf('city'),
+    byAsn: groupsOf('asn'),
+    byTag: groupsOf('tag'),
+    ketama: rules.algorithm === 'ketama' ? new Ketama(upstreams) : null,
   };
+}
+
+/** One list; what only some strategies want is made when it is first wanted. */
+class Members implements MemberList {
+  #cumulative: Float64Array | null = null;
+  #ring: HashRing | null = null;
+
+  constructor(
+    readonly key: string,
+    readonly members: Uint32Array,
+    private readonly of: { readonly hash: HashSeeds; readonly points: RingPoints },
+  ) {}
+
+  get cumulative(): Float64Array {
+    this.#cumulative ??= runningSum(this.members, this.of.hash.weights);
+    return this.#cumulative;
+  }
+
+  get ring(): HashRing {
+    this.#ring ??= { ...this.of.hash, members: this.members, ...this.of.points };
+    return this.#ring;
+  }
+}
+
+/** The lists of one kind, views into the packed arrays, made when they are first asked for. */
+class PackedLists implements Groups {
+  readonly #places = new Map<string, number>();
+  readonly #lists = new Map<string, Members>();
+
+  constructor(
+    private readonly key: string,
+    private readonly packed: PackedGroups,
+    private readonly hash: HashSeeds,
+  ) {
+    packed.names.forEach((name, place) => this.#places.set(name, place));
+  }
+
+  get(name: string): MemberList | undefined {
+    const known = this.#lists.get(name);
+    if (known !== undefined) return known;
+    const place = this.#places.get(name);
+    if (place === undefined) return undefined;
+    const { packed } = this;
+    const cut = (of: Uint32Array, ends: Uint32Array): Uint32Array =>
+      of.subarray(place === 0 ? 0 : ends[place - 1], ends[place]);
+    const points = cut(packed.points, packed.pointEnds);
+    const owners = cut(packed.owners, packed.pointEnds);
+    const list = new Members(`${this.key}=${name}`, cut(packed.members, packed.memberEnds), {
+      hash: this.hash,
+      points: { points, owners },
+    });
+    this.#lists.set(name, list);
+    return list;
+  }
 }
 
 function runningSum(members: Uint32Array, weights: Float64Array): Float64Array {
   const sums = new Float64Array(members.length);
   let sum = 0;
-  members.forEach((index, position) => {
-    sum += weights[index] ?? 0;
+  for (let position = 0; position < members.length; position++) {
+    sum += weights[members[position] ?? 0] ?? 0;
     sums[position] = sum;
-  });
+  }
   return sums;
-}
-
-function groupBy(
-  upstreams: readonly Upstream[],
-  namesOf: (upstream: Upstream) => readonly string[],
-  make: { label: string; memberList: (label: string, members: readonly number[]) => MemberList },
-): ReadonlyMap<string, MemberList> {
-  const groups = new Map<string, number[]>();
-  upstreams.forEach((upstream, index) => {
-    for (const name of new Set(namesOf(upstream))) {
-      const group = groups.get(name);
-      if (group === undefined) groups.set(name, [index]);
-      else group.push(index);
-    }
-  });
-  const lists = new Map<string, MemberList>();
-  for (const [name, members] of groups) lists.set(name, make.memberList(`${make.label}=${name}`, members));
-  return lists;
-}
-
-/** Keys of all member lists of a pool. */
-export function listKeys(pool: Pool): string[] {
-  const lists = [pool.all, ...pool.byCountry.values(), ...pool.byTag.values()];
-  return lists.map((list) => list.key);
 }

@@ -4,7 +4,9 @@
  * Every strategy finds an exit as long as one may be used.
  */
 import type { Random } from '../core/random.js';
+import { fastest, leastRecentlyUsedPerSite, leastUsed } from './measured-strategies.js';
 import type { LedgerView, MemberList, StrategyName } from './pool.js';
+import { EXACT_MAX, SAMPLE, scanFrom, scanFromChance } from './scan.js';
 
 /** Where round robin stands, list by list. Lives with the ledger, so that a reload doesn't begin again. */
 export class Cursors {
@@ -20,9 +22,11 @@ export class Cursors {
     this.#positions.set(key, position);
   }
 
-  /** Forgets all lists but these, after a reload. */
-  keep(keys: ReadonlySet<string>): void {
-    for (const key of this.#positions.keys()) if (!keys.has(key)) this.#positions.delete(key);
+  /** Forgets the lists of all pools but these, after a reload. */
+  keep(pools: ReadonlySet<string>): void {
+    for (const key of this.#positions.keys()) {
+      if (!pools.has(key.slice(0, key.indexOf('\n')))) this.#positions.delete(key);
+    }
   }
 }
 
@@ -37,18 +41,14 @@ export interface Candidates {
 
 /** What picking needs besides. */
 export interface PickContext {
+  readonly site: string;
   readonly view: LedgerView;
   readonly cursors: Cursors;
   readonly random: Random;
 }
 
 /** @returns index in the pool, -1 where nobody may be used */
-type Pick = (candidates: Candidates, context: PickContext) => number;
-
-/** Up to this many members the rule is exact; above, it holds among a sample. */
-export const EXACT_MAX = 1000;
-/** Size of the sample. */
-export const SAMPLE = 32;
+export type Pick = (candidates: Candidates, context: PickContext) => number;
 
 /** Each member in turn; who may not be used is passed over and the turn goes on from there. Exact at every size. */
 function roundRobin(candidates: Candidates, context: PickContext): number {
@@ -91,65 +91,17 @@ function weightedRandom(candidates: Candidates, context: PickContext): number {
   return drawExactly(candidates, context.random, weightOf);
 }
 
-/**
- * The usable member with the fewest exchanges in flight; equals take turns.
- * Exact up to 1000 members, above that among a sample of 32, or the first usable one if the sample misses.
- */
-function leastUsed(candidates: Candidates, context: PickContext): number {
-  const { key, members } = candidates.list;
-  if (members.length > EXACT_MAX) return leastUsedOfSample(candidates, context);
-  const start = context.cursors.at(key, members.length);
-  let best = -1;
-  let fewest = Infinity;
-  for (let step = 0; step < members.length && fewest > 0; step++) {
-    const position = start + step < members.length ? start + step : start + step - members.length;
-    const index = members[position] ?? 0;
-    const inFlight = context.view.inFlight(candidates.slots[index] ?? 0);
-    if (inFlight >= fewest || !candidates.isEligible(index)) continue;
-    best = position;
-    fewest = inFlight;
-  }
-  if (best < 0) return -1;
-  context.cursors.set(key, best + 1);
-  return members[best] ?? -1;
-}
-
-function leastUsedOfSample(candidates: Candidates, context: PickContext): number {
-  const { members } = candidates.list;
-  let best = -1;
-  let fewest = Infinity;
-  for (let draw = 0; draw < SAMPLE && fewest > 0; draw++) {
-    const index = members[context.random.below(members.length)] ?? 0;
-    const inFlight = context.view.inFlight(candidates.slots[index] ?? 0);
-    if (inFlight >= fewest || !candidates.isEligible(index)) continue;
-    best = index;
-    fewest = inFlight;
-  }
-  return best >= 0 ? best : scanFromChance(candidates, context.random);
-}
-
 /** All strategies, by name. */
 export const strategies: Readonly<Record<StrategyName, Pick>> = {
   round_robin: roundRobin,
   random,
   weighted_random: weightedRandom,
   least_used: leastUsed,
+  least_recently_used_per_site: leastRecentlyUsedPerSite,
+  fastest,
+  // A request that has a key never comes here: `choose` looks it up. One without is spread.
+  hash: random,
 };
-
-/** Position of the first usable member from `start` on, round the end once; -1 where there is none. */
-function scanFrom(candidates: Candidates, start: number): number {
-  const { members } = candidates.list;
-  for (let step = 0; step < members.length; step++) {
-    const position = start + step < members.length ? start + step : start + step - members.length;
-    if (candidates.isEligible(members[position] ?? 0)) return position;
-  }
-  return -1;
-}
-
-function scanFromChance(candidates: Candidates, chance: Random): number {
-  const position = scanFrom(candidates, chance.below(candidates.list.members.length));
-  return position < 0 ? -1 : (candidates.list.members[position] ?? -1);
-}
 
 /** One pass over all members that keeps each usable one by its share so far (reservoir of one). */
 function drawExactly(candidates: Candidates, chance: Random, weightOf: (position: number) => number): number {

@@ -6,11 +6,12 @@
  * Parsed by hand, since `new URL` re-encodes logins. The login ends at the *last* `@`, the user at the first `:`,
  * and both are percent-decoded once. No reason of a refusal repeats a byte of the text: it may be a password.
  */
-import { hash } from 'node:crypto';
 import { domainToASCII } from 'node:url';
 import ipaddr from 'ipaddr.js';
 import { Secret } from '../core/secret.js';
 import { LONGEST_SOCKS_LOGIN } from '../protocol/socks.js';
+import { idOf } from './id-of.js';
+import type { TemplateSeat } from './template.js';
 
 /** How a proxy is spoken to. */
 export type ProxyProtocol = 'http' | 'https' | 'socks4' | 'socks4a' | 'socks5' | 'socks5h';
@@ -44,6 +45,8 @@ export interface Upstream {
   /** Whether this upstream is a Turnpike itself and gets the loop marker. */
   readonly turnpike: boolean;
   readonly tls: UpstreamTls;
+  /** Of an exit that a template makes: how its login comes about. Absent for all others. */
+  readonly template?: TemplateSeat;
 }
 
 /** How the certificate of an `https` upstream is looked at. */
@@ -53,6 +56,11 @@ export interface UpstreamTls {
   readonly verify: boolean;
   /** Name to ask for and to find in the certificate; null: the host. */
   readonly servername: string | null;
+}
+
+/** The name of a city as filters compare it: lower case, blanks as underscores. */
+export function cityName(text: string): string {
+  return text.toLowerCase().replaceAll(' ', '_');
 }
 
 /** What a list or a config entry says about an upstream beside its URL. */
@@ -87,8 +95,10 @@ const DEFAULT_PORTS: Readonly<Record<ProxyProtocol, number>> = {
 };
 /** What may go to `domainToASCII`, which would cut `é/x` at the slash as URLs do. */
 const INTERNATIONAL = /^[a-z0-9._\u0080-\u{10ffff}-]+$/iu;
-const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
-const ID_CHARS = 12;
+/** Shared by a million upstreams. */
+const NO_TAGS: readonly string[] = [];
+const USUAL_TLS: UpstreamTls = { ca: null, verify: true, servername: null };
+const DIRECT_STANDS_ALONE = 'direct:// stands alone: it has no host and no login';
 
 /** Reads an upstream URL: the upstream, or why it can't be one. */
 export function parseUpstreamUrl(text: string, options: UpstreamOptions = {}): ParsedUpstream {
@@ -97,7 +107,7 @@ export function parseUpstreamUrl(text: string, options: UpstreamOptions = {}): P
   const protocol = text.slice(0, separator).toLowerCase();
   const rest = text.slice(separator + 3);
   if (protocol === 'direct') {
-    if (rest !== '' && rest !== '/') return bad('direct:// stands alone: it has no host and no login');
+    if (rest !== '' && rest !== '/') return bad(DIRECT_STANDS_ALONE);
     return makeUpstream({ protocol, host: '', port: 0, login: null }, options);
   }
   if (protocol === 'socks') return bad('say which SOCKS it is: socks5:// or socks4://');
@@ -146,19 +156,28 @@ export function makeUpstream(endpoint: Endpoint, options: UpstreamOptions = {}):
     host,
     port,
     login,
-    label:
-      protocol === 'direct'
-        ? 'direct://'
-        : `${protocol}://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    label: labelOf(endpoint),
     weight,
     country: options.country?.toLowerCase() ?? null,
-    city: options.city?.toLowerCase() ?? null,
+    city: options.city === undefined || options.city === null ? null : cityName(options.city),
     asn: options.asn ?? null,
-    tags: options.tags ?? [],
+    tags: options.tags ?? NO_TAGS,
     turnpike: options.turnpike ?? false,
-    tls: { ca: null, verify: true, servername: null, ...options.tls },
+    tls: tlsOf(options),
   };
   return { kind: 'upstream', upstream };
+}
+
+/** How an endpoint is called in logs: without its login. */
+export function labelOf({ protocol, host, port }: Pick<Upstream, 'protocol' | 'host' | 'port'>): string {
+  if (protocol === 'direct') return 'direct://';
+  return `${protocol}://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** The trust that these options give; one object for all that give none. */
+export function tlsOf(options: UpstreamOptions): UpstreamTls {
+  if (options.tls === undefined) return USUAL_TLS;
+  return { ...USUAL_TLS, ...options.tls };
 }
 
 /**
@@ -239,6 +258,7 @@ function decodeLogin(userinfo: string): Part<{ username: string; password: strin
 /** What makes a login impossible to send (RFC 7617, section 2; RFC 1929, section 2), or null. */
 function faultOfLogin({ protocol, login }: Endpoint): string | null {
   if (login === null) return null;
+  if (protocol === 'direct') return DIRECT_STANDS_ALONE;
   const { username, password } = login;
   if (hasControl(username)) return 'the user name holds a control character';
   if (hasControl(password)) return 'the password holds a control character';
@@ -265,18 +285,9 @@ function percentDecode(text: string): string | null {
   }
 }
 
-/** 60 bits of SHA-256 in base32: at a million exits two fall together once in two million lists. */
 function upstreamId(endpoint: Endpoint): string {
   const login = endpoint.login === null ? 'none' : `user\n${endpoint.login.username}`;
-  const identity = `${endpoint.protocol}\n${endpoint.host}\n${endpoint.port}\n${login}`;
-  const digest = hash('sha256', identity, 'buffer');
-  let id = 'u-';
-  for (let i = 0; i < ID_CHARS; i++) {
-    const bit = i * 5;
-    const pair = digest.readUInt16BE(bit >> 3);
-    id += BASE32.charAt((pair >> (11 - (bit & 7))) & 31);
-  }
-  return id;
+  return idOf(`${endpoint.protocol}\n${endpoint.host}\n${endpoint.port}\n${login}`);
 }
 
 function bad(reason: string): { readonly kind: 'bad'; readonly reason: string } {

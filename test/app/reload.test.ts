@@ -3,13 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Reloads, settingsThatNeedRestart } from '../../src/app/reload.js';
-import { FailureLimit } from '../../src/access/failure-limit.js';
 import type { Config } from '../../src/config/config.js';
 import { loadConfig } from '../../src/config/load.js';
 import type { TurnpikeEvent } from '../../src/core/events.js';
-import { Ledger } from '../../src/exits/ledger.js';
-import { banRulesOf } from '../../src/config/runtime-values.js';
-import { seededRandom } from '../../src/core/random.js';
+import { rulesParts } from './rules-parts.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'turnpike-reload-'));
 const file = join(folder, 'turnpike.yaml');
@@ -47,10 +44,7 @@ function reloads(options: { isStopping?: boolean; swap?: (config: Config) => voi
   const made = new Reloads({
     emit: (event) => events.push(event),
     startedWith,
-    rulesParts: {
-      ledger: new Ledger(banRulesOf(startedWith), seededRandom(1)),
-      failures: new FailureLimit(),
-    },
+    rulesParts: rulesParts(),
     isStopping: () => options.isStopping === true,
     swap: (config, { rules }) => {
       options.swap?.(config);
@@ -72,10 +66,14 @@ describe('Reloads', () => {
     expect(await made.apply(next, 'api')).toEqual({
       kind: 'applied',
       upstreams: 1,
+      changed: ['listen', 'pools'],
       needsRestart: ['listen.proxy'],
     });
+    expect(await made.apply(next, 'api')).toMatchObject({ changed: [], needsRestart: ['listen.proxy'] });
+    expect(swapped.pop()).toBe(next);
     expect(swapped).toEqual([next]);
     expect(told(events)).toMatchObject([
+      { outcome: 'applied', cause: 'api', needsRestart: ['listen.proxy'] },
       { outcome: 'applied', cause: 'api', needsRestart: ['listen.proxy'] },
     ]);
   });

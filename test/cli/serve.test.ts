@@ -38,7 +38,7 @@ function world(changes: Partial<App> & { cut?: number } = {}): World {
           return { cut };
         },
         apply: () => Promise.reject(new Error('nobody asks for it here')),
-        reload: async () => ({ kind: 'applied', upstreams: 2, needsRestart: [] }),
+        reload: async () => ({ kind: 'applied', upstreams: 2, changed: [], needsRestart: [] }),
         ...app,
       };
     },

@@ -22,8 +22,8 @@ const surroundings = {
     'proxies.txt': 'http://10.0.0.1:3128\n',
     'gateway.pem': certificate.cert,
     'gateway-key.pem': certificate.key,
-    'admin.pem': '-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n',
-    'admin-key.pem': 'a key',
+    'admin.pem': certificate.cert,
+    'admin-key.pem': certificate.key,
     'company-ca.pem': '-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n',
   },
 };
@@ -47,7 +47,12 @@ describe('the example file', () => {
     const once = uncommented(exampleYaml()).replace('  proxy: 127.0.0.1:8080\n', '');
     const config = configOf(once, surroundings);
     expect(config.clients).toHaveLength(1);
-    expect(config.pools[0]?.sources.map((source) => source.kind)).toEqual(['file', 'url']);
+    expect(config.pools[0]?.sources.map((source) => source.kind)).toEqual([
+      'file',
+      'list',
+      'template',
+      'url',
+    ]);
   });
 
   it('has nothing wrong with everything written in', () => {

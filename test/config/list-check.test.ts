@@ -3,6 +3,18 @@ import { expect, it } from 'vitest';
 import { inspectLists } from '../../src/config/list-check.js';
 import { configOf } from './support.js';
 
+it('says when a pool is too large for its algorithm', () => {
+  const config = configOf(
+    'pools: { p: { strategy: hash, algorithm: ketama, upstreams: [ { file: a.txt } ] } }',
+    {
+      files: { 'a.txt': Array.from({ length: 1001 }, (_, n) => `h${n}.example:1`).join('\n') },
+    },
+  );
+  expect(inspectLists(config).problems).toEqual([
+    expect.stringMatching(/^pool p: .*at most 1000 .* not 1001$/),
+  ]);
+});
+
 it('counts upstreams and names the lines that are left out, never their text', () => {
   const config = configOf(
     'pools: { p: { upstreams: [ { file: a.txt }, { file: b.txt }, { url: "http://h.example:1" }, { file: c.txt } ] } }',

@@ -12,7 +12,16 @@ describe('without a file', () => {
       file: null,
       listeners: [{ at: { host: '127.0.0.1', port: 8080 }, label: '127.0.0.1:8080', client: null }],
       admin: { host: '127.0.0.1', port: 8081 },
-      pools: [{ name: 'default', sources: [], strategy: 'round_robin', slotsPerExit: Infinity }],
+      pools: [
+        {
+          name: 'default',
+          sources: [],
+          strategy: 'round_robin',
+          hashOn: 'session',
+          algorithm: 'multi_probe',
+          slotsPerExit: Infinity,
+        },
+      ],
       routes: [{ match: {} }],
       clients: [],
       allowedTargets: [],
@@ -119,7 +128,7 @@ clients: [ { name: a, password: env:PW, limits: { requests: 600/min } } ]
 listen: { proxy: [ "127.0.0.1:1", { at: "127.0.0.1:2", session: tab-1, country: DE, ttl: 1m, tags: fast } ] }`);
     expect(config.listeners.map((each) => each.defaults)).toEqual([
       {},
-      { session: 'tab-1', sessionTtlMs: 60_000, filter: { country: 'de', tags: ['fast'] } },
+      { session: 'tab-1', ttlMs: 60_000, country: 'de', tags: ['fast'] },
     ]);
   });
 

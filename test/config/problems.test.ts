@@ -29,10 +29,29 @@ describe('every kind of problem has its place and says what is wanted', () => {
       '1 pools.p.limits.spacing: is not supported in this version',
     ],
     [
-      'pools: { p: { upstreams: [ { template: x, exits: 5 } ] } }',
-      '1 pools.p.upstreams[0].template: is not supported in this version',
+      'pools: { p: { upstreams: [ { template: "http://u:p@h:1", exits: 5 } ] } }',
+      '1 pools.p.upstreams[0].template: the login of a template holds {session}, or its exits would be one',
     ],
-    ['pools: { p: { strategy: fastest } }', "1 pools.p.strategy: 'fastest' is not supported in this version"],
+    [
+      'pools: { p: { upstreams: [ { url: "http://h:1", exits: 5 } ] } }',
+      '1 pools.p.upstreams[0]: exits belongs to template',
+    ],
+    [
+      'pools: { p: { upstreams: [ { file: empty, refresh: 5m } ] } }',
+      '1 pools.p.upstreams[0]: refresh and allow belong to list',
+    ],
+    [
+      'pools: { p: { upstreams: [ { list: "ftp://h/x" } ] } }',
+      '1 pools.p.upstreams[0].list: the URL of a list begins with http:// or https://',
+    ],
+    [
+      'pools: { p: { upstreams: [ { list: "http://h/x", allow: "nonsense/" } ] } }',
+      /^1 pools\.p\.upstreams\[0\]\.allow.*: expected an exception/,
+    ],
+    [
+      'pools: { p: { strategy: adaptive } }',
+      "1 pools.p.strategy: 'adaptive' is not supported in this version",
+    ],
     ['state: { kind: redis }', "1 state.kind: 'redis' is not supported in this version"],
     ['state: { url: env:REDIS }', '1 state.url: is not supported in this version'],
     [
@@ -91,7 +110,10 @@ describe('every kind of problem has its place and says what is wanted', () => {
     ['sessions: { header: "X Session" }', /^1 sessions\.header: expected the name of a header/],
     ['pools: [ ]', '1 pools: expected pools by name'],
     ['pools: { "a b": {} }', /^1 pools\.\(…\): expected a name/],
-    ['pools: { p: { upstreams: [ {} ] } }', '1 pools.p.upstreams[0]: expected exactly one of file and url'],
+    [
+      'pools: { p: { upstreams: [ {} ] } }',
+      '1 pools.p.upstreams[0]: expected exactly one of file, url, list and template',
+    ],
     [
       'pools: { p: { upstreams: [ "http://h.example:1" ] } }',
       /^1 pools\.p\.upstreams\[0\]: expected an upstream such as/,

@@ -54,6 +54,7 @@ describe('what the runtime works by', () => {
         expose: 'id',
         onExhausted: 'next_tier',
         statuses: { suspect: [403], throttled: [429], unclear: [503] },
+        filter: null,
       },
     ]);
     expect(runtimeValuesOf(standard)).toMatchObject({ sessionHeader: 'x-session-id', sessionTtlMs: 600_000 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { charged, msUntilFree, parseRate, takeOne } from '../../src/facts/limit.js';
+import { charged, msUntilFree, parseRate, takeOne, used } from '../../src/facts/limit.js';
 import type { Rate } from '../../src/facts/limit.js';
 
 describe('rates as text', () => {
@@ -113,6 +113,14 @@ describe('what has passed already', () => {
     fullAtMs = charged(rate, { fullAtMs, amount: 500 }, 5000);
     expect(msUntilFree(rate, fullAtMs, 5000)).toBe(5001);
     expect(msUntilFree(rate, fullAtMs, 5000 + 5001)).toBeLessThanOrEqual(0);
+  });
+
+  it('is told as what is used now, and shrinks with time', () => {
+    const fullAtMs = charged(rate, { fullAtMs: 0, amount: 1500 }, 5000);
+    expect([5000, 10_000, 20_000, 90_000].map((nowMs) => used(rate, fullAtMs, nowMs))).toEqual([
+      1500, 1000, 0, 0,
+    ]);
+    expect(used(rate, 0, 5000)).toBe(0);
   });
 
   it('is never more than the rate over a long time, whatever the pieces', () => {

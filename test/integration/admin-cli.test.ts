@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { loadConfig } from '../../src/config/load.js';
 import { run } from '../../src/cli/run.js';
 import { keptOutput, type KeptOutput } from '../cli/support.js';
 import { adminSection, exitsOf, tokens } from '../support/admin.js';
@@ -37,6 +38,37 @@ const withExits = async (...names: string[]): Promise<TestGateway> => {
   const exits = await Promise.all(names.map((name) => stage.good(name)));
   return stage.gateway(exits, { admin: adminSection });
 };
+
+describe('reload', () => {
+  it('takes the configuration anew and says what changed; what is wrong keeps the old one', async () => {
+    const exit = await stage.good('a');
+    const file = join(folder, 'turnpike.yaml');
+    const write = (more: string): void =>
+      writeFileSync(file, `pools: { main: { upstreams: [{ url: "${exit.url}" }] } }\n${more}`);
+    write('');
+    const load = () => loadConfig({ file, overrides: {}, env: {} });
+    const gateway = await stage.gateway([exit], { admin: adminSection }, { parts: { load } });
+    write('data_dir: ./elsewhere\nretry: { retries: 1 }\n');
+    const done = await turnpike(gateway, 'reload');
+    expect([done.code, done.printed.join()]).toEqual([
+      0,
+      expect.stringMatching(/^1 upstreams; changed: .*retry/),
+    ]);
+    expect(done.printed.join()).toMatch(/needs a restart: .*data_dir/);
+    const again = (await turnpike(gateway, 'reload', '--json')).json();
+    expect(again).toMatchObject({ upstreams: 1, changed: [] });
+    write('retry: { retries: CANARY }');
+    const kept = await turnpike(gateway, 'reload');
+    expect([kept.code, kept.told.join()]).toEqual([
+      1,
+      expect.stringMatching(/422: The old configuration is kept: .*retry/),
+    ]);
+    expect(kept.told.join()).not.toContain('CANARY');
+    expect((await ask(gateway, 'http://site.example/')).status).toBe(200);
+    const none = await stage.gateway([exit], { admin: adminSection });
+    expect((await turnpike(none, 'reload')).told.join()).toMatch(/409: /);
+  });
+});
 
 describe('exits', () => {
   it('are listed, frozen, thawed, banned, lifted, drained and removed', async () => {
@@ -75,6 +107,25 @@ describe('exits', () => {
     const none = await turnpike(gateway, 'exits', 'import', list, '--pool', 'gone', '--json');
     expect(none.json()).toMatchObject({ added: 0, thereAlready: 0, refused: 4 });
     expect((await turnpike(gateway, 'exits', 'import', join(folder, 'no'))).code).toBe(2);
+  });
+
+  it.each([
+    ['a table', 'host;port;username;password\n127.0.0.3;1;u;"p;""x"\n127.0.0.4;2;;\n;;;\n', 4],
+    [
+      'JSON lines',
+      '{"host":"127.0.0.3","port":1,"password":"x","username":"u"}\n{"url":"http://127.0.0.4:2"}\n{}\n',
+      3,
+    ],
+  ])('are imported from %s as from a plain list', async (_, text, bad) => {
+    const gateway = await withExits('a');
+    const list = join(folder, 'list');
+    writeFileSync(list, text);
+    const done = await turnpike(gateway, 'exits', 'import', list, '--pool', 'main');
+    expect(done.printed).toEqual(['2 added, 0 there already, 1 refused']);
+    expect(done.told).toEqual([expect.stringMatching(`^line ${bad}: 422: url: `)]);
+    expect((await exitsOf(gateway)).map(({ label }) => label).slice(1)).toEqual([
+      ...['http://127.0.0.3:1', 'http://127.0.0.4:2'],
+    ]);
   });
 
   it('are tried without a running gateway, good ones and bad ones', async () => {

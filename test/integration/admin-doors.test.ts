@@ -58,6 +58,13 @@ describe('TLS', () => {
       stdio: 'ignore',
     });
     const { adminPort: port } = await stage.gateway([], { admin: { ...adminSection, tls: { cert, key } } });
+    const [otherCert, otherKey] = [join(folder, 'other.pem'), join(folder, 'other-key.pem')];
+    execFileSync('openssl', ['req', '-x509', ...kind, '-keyout', otherKey, '-out', otherCert, ...subject], {
+      stdio: 'ignore',
+    });
+    await expect(
+      stage.gateway([], { admin: { ...adminSection, tls: { cert, key: otherKey } } }),
+    ).rejects.toThrow(/admin\.tls\.key.* no key that belongs to the certificate/);
     const status = await new Promise((resolve, reject) => {
       const headers = { authorization: `Bearer ${tokens.read}` };
       const options = {

@@ -11,7 +11,17 @@ describe('clients and status', () => {
     const exit = await stage.good('exit');
     const gateway = await stage.gateway([exit.url.replace('://', '://up:CANARY-UP@')], {
       admin: adminSection,
-      clients: [{ name: 'crawler', password: 'CANARY-PW', limits: { requests: '600/min', exchanges: 5 } }],
+      clients: [
+        {
+          name: 'crawler',
+          password: 'CANARY-PW',
+          limits: { requests: '600/min', exchanges: 5, bytes: '1000000/d' },
+        },
+      ],
+      pools: {
+        main: { upstreams: [{ url: exit.url.replace('://', '://up:CANARY-UP@') }] },
+        spare: { upstreams: [] },
+      },
     });
     const login = `Proxy-Authorization: Basic ${Buffer.from('crawler:CANARY-PW').toString('base64')}`;
     await ask(gateway, 'http://site.example/', { fields: [login, 'X-Session-Id: s1'] });
@@ -31,10 +41,15 @@ describe('clients and status', () => {
         limits: {
           requests: { count: 600, perMs: 60_000 },
           ...{ tunnels: null, connections: null, exchanges: 5 },
+          bytes: { count: 1_000_000, perMs: 86_400_000 },
         },
-        usage: { tunnels: 0, connections: null, exchanges: 0 },
+        usage: { tunnels: 0, connections: null, exchanges: 0, bytes: expect.any(Number) },
       },
     ]);
+    expect(JSON.parse(texts[0] ?? '').items[0].usage.bytes).toBeGreaterThan(0);
+    expect((await askAdmin(gateway.adminPort, '/readyz')).body).toEqual({
+      ...{ phase: 'serving', state: 'memory', emptyPools: ['spare'] },
+    });
     expect(JSON.parse(texts[1] ?? '')).toMatchObject({
       phase: 'serving',
       exits: { available: 1 },

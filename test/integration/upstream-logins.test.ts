@@ -127,3 +127,45 @@ describe('G6 logins in lists', () => {
     }
   });
 });
+
+/** Ways to name a protocol beside a login in a list. */
+const listed: [string, (scheme: string, login: [string, string], at: [string, number]) => string][] = [
+  [
+    'JSON lines',
+    (protocol, [username, password], [host, port]) =>
+      JSON.stringify({ host, port, protocol, username, password }),
+  ],
+  [
+    'JSON lines with a URL',
+    (scheme, [user, pass], at) => JSON.stringify({ proxy: `${scheme}://${at.join(':')}`, user, pass }),
+  ],
+  ...[',', ';', '\t'].map((mark): (typeof listed)[number] => [
+    `a table with ${JSON.stringify(mark)}`,
+    (scheme, login, at) =>
+      [
+        ['protocol', 'ip', 'port', 'user', 'pass'].join(mark),
+        [scheme, ...at, ...login.map((text) => `"${text.replaceAll('"', '""')}"`)].join(mark),
+      ].join('\n'),
+  ]),
+];
+
+describe.each(['http', 'https', 'socks5'])('G6 logins of %s upstreams in lists that name more', (scheme) => {
+  it.each(logins)('%s / %s arrives byte-exact from JSON and tables', async (...login) => {
+    for (const [name, spell] of listed) {
+      const door = await openDoor(scheme);
+      const file = join(folder, 'list.txt');
+      writeFileSync(file, `${spell(scheme, login, ['127.0.0.1', door.upstream.port])}\n`);
+      expect([name, ...(await arrivals(door, { file }))]).toEqual([name, login.join(':'), login.join(':')]);
+    }
+  });
+
+  it.each(logins)('%s / %s arrives byte-exact beside the session of a template', async (...login) => {
+    const door = await openDoor(scheme);
+    const [user, pass] = login.map(encoded);
+    const template = `${scheme}://${user}-{session}:${pass}@127.0.0.1:${door.upstream.port}`;
+    const got = await arrivals(door, { template, exits: 1 });
+    const session = /-[a-z0-9]{12}(?=:)/;
+    expect(got.map((text) => text.replace(session, ''))).toEqual([login.join(':'), login.join(':')]);
+    expect(got.every((text) => session.test(text))).toBe(true);
+  });
+});

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseAbsoluteForm, parseAuthority } from '../../src/protocol/target.js';
 import type { Target } from '../../src/protocol/target.js';
-import { compileHostPattern, matchRoute } from '../../src/routing/route.js';
+import { compileHostPattern, matchRoute, withRouteFilter } from '../../src/routing/route.js';
 import type { Route, RouteAsk, RouteMatch } from '../../src/routing/route.js';
 
 const anything: RouteMatch = {
@@ -26,6 +26,7 @@ function routeOf(label: string, match: Partial<RouteMatch>): Route {
     expose: 'id',
     onExhausted: 'next_tier',
     statuses: { suspect: [403], throttled: [429], unclear: [503] },
+    filter: null,
   };
 }
 
@@ -97,5 +98,24 @@ describe('G12 routes', () => {
 
   it('pass the compiler of patterns on', () => {
     expect(compileHostPattern('*.a.test')?.('b.a.test')).toBe(true);
+  });
+});
+
+describe('G12 the filter of a route', () => {
+  const asked = { country: null, city: null, asn: null, tags: [], upstream: null, pool: 'dc' };
+
+  it('fills in what the request leaves open, field by field', () => {
+    const filter = { country: 'de', city: null, asn: 64_500, tags: ['dc'] };
+    expect(withRouteFilter({ ...asked, country: 'fr' }, filter)).toEqual({
+      ...{ country: 'fr', city: null, asn: 64_500, tags: ['dc'], upstream: null, pool: 'dc' },
+    });
+    expect(withRouteFilter({ ...asked, tags: ['fast'] }, filter)).toMatchObject({
+      country: 'de',
+      tags: ['fast'],
+    });
+  });
+
+  it('costs nothing where there is none', () => {
+    expect(withRouteFilter(asked, null)).toBe(asked);
   });
 });

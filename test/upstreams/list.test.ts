@@ -59,7 +59,6 @@ describe('parseList', () => {
     ['socks4://u:p@h:1', /SOCKS4/],
     ['u:100%@h:1', /holds a %/],
     ['h:1:u\u0001:p', /control character/],
-    ['ip,port', /port is missing|host/],
   ])('says the line and the reason for %j', (line, reason) => {
     const { entries, problems } = read(`# first\n${line}\nok:1`);
     expect(entries).toEqual(['http://ok:1']);

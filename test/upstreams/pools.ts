@@ -37,6 +37,8 @@ export class ScriptedView implements LedgerView {
   readonly out = new Map<number, number>();
   readonly busy = new Map<number, number>();
   readonly frozen = new Set<number>();
+  readonly speeds = new Map<number, number>();
+  readonly usedMs = new Map<number, number>();
   asked = 0;
 
   inFlight(slot: number): number {
@@ -61,6 +63,14 @@ export class ScriptedView implements LedgerView {
   usableAtMs(slot: number): number {
     return this.out.get(slot - 1000) ?? -Infinity;
   }
+
+  firstByteMs(slot: number): number {
+    return this.speeds.get(slot - 1000) ?? 0;
+  }
+
+  lastUsedMs(slot: number): number {
+    return this.usedMs.get(slot - 1000) ?? -Infinity;
+  }
 }
 
 export const anyExit: ExitFilter = { country: null, city: null, asn: null, tags: [], upstream: null };
@@ -78,6 +88,7 @@ export function askOf(pool: Pool, view: LedgerView, changes: Partial<Ask> = {}):
     avoid: new Set(),
     pinned: null,
     sessionKey: null,
+    hashKey: null,
     ...changes,
   };
 }

@@ -2,15 +2,25 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { seededRandom } from '../../src/core/random.js';
 import type { Pool, StrategyName } from '../../src/upstreams/pool.js';
-import { Cursors, EXACT_MAX, strategies, type Candidates } from '../../src/upstreams/strategies.js';
+import { EXACT_MAX } from '../../src/upstreams/scan.js';
+import { Cursors, strategies, type Candidates } from '../../src/upstreams/strategies.js';
 import { ScriptedView, poolOf } from './pools.js';
 
-const names: StrategyName[] = ['round_robin', 'random', 'weighted_random', 'least_used'];
+const names: StrategyName[] = [
+  'round_robin',
+  'random',
+  'weighted_random',
+  'least_used',
+  'least_recently_used_per_site',
+  'fastest',
+  'hash',
+];
 
 /** One strategy on one pool, picked from again and again. */
 class Picker {
   readonly view = new ScriptedView();
   readonly cursors = new Cursors();
+  readonly site = 'shop.example';
   readonly random = seededRandom(7);
   asked = 0;
   isEligible: (index: number) => boolean = () => true;
@@ -174,12 +184,89 @@ describe('least_used', () => {
   });
 });
 
+describe('least_recently_used_per_site', () => {
+  it('takes who was never used, then who has rested longest', () => {
+    const picker = new Picker(poolOf(4, 'least_recently_used_per_site'));
+    const order = Array.from({ length: 10 }, (_, n) => {
+      const index = picker.next();
+      picker.view.usedMs.set(index, n);
+      return index;
+    });
+    expect(order).toEqual([0, 1, 2, 3, 0, 1, 2, 3, 0, 1]);
+    picker.view.usedMs.set(2, 100);
+    picker.isEligible = (index) => index !== 3;
+    expect(picker.next()).toBe(0);
+  });
+
+  it('leaves nobody of 1500 without rest: who was used lately hardly comes again', () => {
+    const picker = new Picker(poolOf(1500, 'least_recently_used_per_site'));
+    const gaps: number[] = [];
+    for (let n = 0; n < 6000; n++) {
+      const index = picker.next();
+      const before = picker.view.usedMs.get(index);
+      if (before !== undefined) gaps.push(n - before);
+      picker.view.usedMs.set(index, n);
+    }
+    expect(gaps.filter((gap) => gap < 750).length / gaps.length).toBeLessThan(0.001);
+  });
+});
+
+describe('fastest', () => {
+  const speeds = (picker: Picker, ...ms: number[]): void =>
+    ms.forEach((each, index) => picker.view.speeds.set(index, each));
+
+  it('takes the fastest nearly always, and sometimes any, so that a slow one is measured again', () => {
+    const picker = new Picker(poolOf(4, 'fastest'));
+    speeds(picker, 90, 30, 60, Infinity);
+    const [slow = 0, fast = 0, middle = 0, dead = 0] = picker.counts(6400);
+    expect(fast).toBeGreaterThan(6100);
+    for (const count of [slow, middle, dead]) {
+      expect(count).toBeGreaterThan(20);
+      expect(count).toBeLessThan(90);
+    }
+  });
+
+  it('gives every untried exit a chance, one request at a time', () => {
+    const picker = new Picker(poolOf(4, 'fastest'));
+    speeds(picker, 10, 20, 0, 0);
+    const picks = new Set<number>();
+    for (let n = 0; n < 40; n++) {
+      const index = picker.next();
+      picks.add(index);
+      if (index >= 2) picker.view.busy.set(index, 1);
+    }
+    expect(picks).toContain(2);
+    expect(picks).toContain(3);
+    expect(picker.counts(320)[0]).toBeGreaterThan(300);
+  });
+
+  it('does not bury the fastest under requests', () => {
+    const picker = new Picker(poolOf(2, 'fastest'));
+    speeds(picker, 30, 60);
+    for (let n = 0; n < 300; n++) {
+      const index = picker.next();
+      picker.view.busy.set(index, (picker.view.busy.get(index) ?? 0) + 1);
+    }
+    expect(picker.view.busy.get(0)).toBeGreaterThan(190);
+    expect(picker.view.busy.get(1)).toBeGreaterThan(90);
+  });
+
+  it('finds fast ones among 5000 by sampling', () => {
+    const picker = new Picker(poolOf(5000, 'fastest'));
+    for (let index = 0; index < 5000; index++) picker.view.speeds.set(index, 100 + index);
+    const picked = Array.from({ length: 500 }, () => picker.next());
+    expect(picked.filter((index) => index < 1000).length).toBeGreaterThan(450);
+  });
+});
+
 describe('Cursors', () => {
-  it('forgets the lists that a reload did away with', () => {
+  it('forgets the lists of pools that a reload did away with', () => {
     const cursors = new Cursors();
-    cursors.set('a', 3);
-    cursors.set('b', 4);
+    cursors.set('a\nall', 3);
+    cursors.set('b\ntag=x', 4);
     cursors.keep(new Set(['b']));
-    expect([cursors.at('a', 10), cursors.at('b', 10), cursors.at('b', 4)]).toEqual([0, 4, 0]);
+    expect([cursors.at('a\nall', 10), cursors.at('b\ntag=x', 10), cursors.at('b\ntag=x', 4)]).toEqual([
+      0, 4, 0,
+    ]);
   });
 });

@@ -19,6 +19,8 @@ const known: Readonly<Record<TurnpikeEvent['type'], true>> = {
   connection_refused: true,
   upstream_connection: true,
   config_reloaded: true,
+  pool_loaded: true,
+  list_fetched: true,
   note: true,
 };
 const eventTypes = Object.keys(known);

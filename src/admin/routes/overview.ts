@@ -23,8 +23,14 @@ const client = z
       tunnels: most,
       connections: most,
       exchanges: most,
+      bytes: z.object({ count: z.number(), perMs: z.number() }).nullable(),
     }),
-    usage: z.object({ tunnels: count, connections: count.nullable(), exchanges: count.nullable() }),
+    usage: z.object({
+      tunnels: count,
+      connections: count.nullable(),
+      exchanges: count.nullable(),
+      bytes: count.nullable().describe('What of the rate is used and not got back yet.'),
+    }),
   })
   .meta({ id: 'Client' });
 

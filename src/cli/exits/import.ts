@@ -1,5 +1,5 @@
 /** `turnpike exits import`: adds the exits of a list to a pool of a running gateway, one request each. */
-import { readFileSync } from 'node:fs';
+import { readLoneLines } from '../../config/list-check.js';
 import { AdminTrouble, adminFlags } from '../admin-client.js';
 import type { CommandRow } from '../commands.js';
 import { exitCodes } from '../exit-codes.js';
@@ -11,29 +11,11 @@ import { withGateway } from '../remote.js';
 const atOnce = 16;
 const shownTroubles = 20;
 
-interface Line {
-  readonly number: number;
-  readonly text: string;
-}
-
 /** What became of a line; never says what stood in it. */
 interface Outcome {
   readonly line: number;
   readonly result: 'added' | 'there_already' | 'refused';
   readonly detail: string;
-}
-
-function linesOf(file: string): Line[] | string {
-  try {
-    return readFileSync(file, 'utf8')
-      .replace(/^\uFEFF/, '')
-      .split(/\r\n|\n|\r/)
-      .map((text, index) => ({ number: index + 1, text: text.trim() }))
-      .filter(({ text }) => text !== '' && !text.startsWith('#'));
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
-    return `${file} can not be read (${code})`;
-  }
 }
 
 function tell(outcomes: readonly Outcome[], values: FlagValues, output: Output): void {
@@ -54,7 +36,7 @@ function tell(outcomes: readonly Outcome[], values: FlagValues, output: Output):
 }
 
 async function importExits(values: FlagValues, output: Output): Promise<number> {
-  const lines = linesOf(String(values['file']));
+  const lines = readLoneLines(String(values['file']));
   if (typeof lines === 'string') {
     output.tell(`turnpike: ${lines}`);
     return exitCodes.notStarted;
@@ -62,7 +44,7 @@ async function importExits(values: FlagValues, output: Output): Promise<number> 
   const pool = typeof values['pool'] === 'string' ? values['pool'] : 'default';
   return withGateway(values, output, async (client) => {
     const progress = new Progress(output, lines.length);
-    const outcomes = await forEachOf(lines, atOnce, async ({ number: line, text }): Promise<Outcome> => {
+    const outcomes = await forEachOf(lines, atOnce, async ({ line, text }): Promise<Outcome> => {
       try {
         await client.call('POST', '/api/v1/upstreams', { pool, url: text });
         return { line, result: 'added', detail: '' };
