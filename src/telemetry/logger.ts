@@ -11,6 +11,9 @@ import type {
   ConnectionRefused,
   GatewayNote,
   BanEvidence,
+  BanSpared,
+  ExitBanned,
+  FeedbackGiven,
   SiteGuarded,
   ListFetched,
   PoolLoaded,
@@ -95,38 +98,13 @@ class EventLog implements Log {
         });
         return;
       case 'exit_banned':
-        this.pino.info({
-          event: 'exit_banned',
-          upstream: event.upstream,
-          upstreamLabel: this.shown('upstreamLabel', event.upstreamLabel),
-          site: event.site === null ? null : this.shown('site', event.site),
-          reason: scrub(event.reason),
-          strikes: event.strikes,
-          forMs: Math.round(event.forMs),
-          ...shownEvidence(event.evidence),
-        });
+        this.banned(event);
         return;
       case 'ban_spared':
-        if (!this.pino.isLevelEnabled('debug')) return;
-        this.pino.debug({
-          event: 'ban_spared',
-          upstream: event.upstream,
-          upstreamLabel: this.shown('upstreamLabel', event.upstreamLabel),
-          site: event.site === null ? null : this.shown('site', event.site),
-          reason: scrub(event.reason),
-          pool: event.pool,
-        });
+        if (this.pino.isLevelEnabled('debug')) this.spared(event);
         return;
       case 'feedback_given':
-        this.pino.info({
-          event: 'feedback_given',
-          client: this.shown('client', event.client),
-          requestId: event.requestId,
-          upstream: event.upstream,
-          site: this.shown('site', event.site),
-          verdict: event.verdict,
-          outcome: event.outcome,
-        });
+        this.feedback(event);
         return;
       case 'site_guarded':
         this.guarded(event);
@@ -181,6 +159,42 @@ class EventLog implements Log {
       verdict: event.verdict,
       reason: scrub(event.reason),
       retried: event.retried,
+    });
+  }
+
+  private banned(event: ExitBanned): void {
+    this.pino.info({
+      event: 'exit_banned',
+      upstream: event.upstream,
+      upstreamLabel: this.shown('upstreamLabel', event.upstreamLabel),
+      site: event.site === null ? null : this.shown('site', event.site),
+      reason: scrub(event.reason),
+      strikes: event.strikes,
+      forMs: Math.round(event.forMs),
+      ...shownEvidence(event.evidence),
+    });
+  }
+
+  private spared(event: BanSpared): void {
+    this.pino.debug({
+      event: 'ban_spared',
+      upstream: event.upstream,
+      upstreamLabel: this.shown('upstreamLabel', event.upstreamLabel),
+      site: event.site === null ? null : this.shown('site', event.site),
+      reason: scrub(event.reason),
+      pool: event.pool,
+    });
+  }
+
+  private feedback(event: FeedbackGiven): void {
+    this.pino.info({
+      event: 'feedback_given',
+      client: this.shown('client', event.client),
+      requestId: event.requestId,
+      upstream: event.upstream,
+      site: this.shown('site', event.site),
+      verdict: event.verdict,
+      outcome: event.outcome,
     });
   }
 
