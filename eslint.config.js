@@ -138,7 +138,7 @@ const relaxedInTests = {
 };
 
 export default tseslint.config(
-  { ignores: ['dist/**', 'dist-bench/**', 'coverage/**', 'bench/out/**', 'data/**'] },
+  { ignores: ['dist/**', 'dist-bench/**', 'dist-fuzz/**', 'coverage/**', 'bench/out/**', 'data/**'] },
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   { files: codeFiles, rules: sizes },
   {

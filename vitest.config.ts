@@ -58,7 +58,7 @@ export default defineConfig({
     projects: [
       project('tidy', ['test/tidy.test.ts', 'test/docs.test.ts'], 0, 60_000),
       project('unit', [`test/{${unitFolders.join(',')}}/**/*.test.ts`, 'test/app.test.ts'], 1),
-      project('integration', ['test/{integration,contract}/**/*.test.ts'], 2),
+      project('integration', ['test/{integration,contract,fuzz}/**/*.test.ts'], 2),
       project('field', ['test/field/**/*.test.ts'], 3),
       project('long', ['test/long/**/*.test.ts'], 4, 300_000),
     ],

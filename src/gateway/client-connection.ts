@@ -113,7 +113,9 @@ export class ClientConnection implements WireReader, DoorConnection {
     this.deadline.restart(this.host.timeouts().clientIdleMs);
     const early = this.takeEarly();
     for (const chunk of early) this.bytes(chunk);
-    if (this.isIdle && (this.wire.hasEnded || this.host.isDraining())) this.close();
+    // Half a request behind a FIN will never be whole.
+    if (this.wire.hasEnded) this.ended();
+    else if (this.isIdle && this.host.isDraining()) this.close();
     else this.wire.resume();
   };
 

@@ -61,7 +61,7 @@ class ForwardCarrier implements Carrier {
   ) {
     const { exchange, ask } = parts;
     this.upgrade = upgradeAsked(exchange);
-    this.fields = requestFields(exchange, ask, this.upgrade !== null);
+    this.fields = requestFields(exchange, ask);
     this.continueWatch = expectsContinue(exchange.head) ? new ContinueWatch(services.wheel, exchange) : null;
   }
 
@@ -117,7 +117,10 @@ class ForwardCarrier implements Carrier {
   /** Interim answers commit nothing. A 100 is passed on once, and only to a client that waits for it. */
   private onInterim(head: ResponseHead): void {
     if (head.status === 100 && this.continueWatch?.mayPass() !== true) return;
-    this.parts.exchange.interim({ ...head, fields: endToEnd(head.fields, isOurs) });
+    const fields = endToEnd(head.fields, isOurs);
+    // It has no body (RFC 9110, section 8.6), but some clients would read one.
+    fields.remove('content-length');
+    this.parts.exchange.interim({ ...head, fields });
   }
 
   private answeredTry(answer: HopAnswer, way: { openMs: number; isTargets: boolean }): Try {
@@ -144,6 +147,7 @@ class ForwardCarrier implements Carrier {
     const { exchange, trace, ask } = this.parts;
     const { head } = answer;
     const fields = endToEnd(head.fields, isOurs);
+    if (head.status === 204) fields.remove('content-length'); // As with interim answers.
     tellMore(fields);
     trace.answered(head.status, this.services.clock.nowMs());
     if (answer.upgraded !== null) {
@@ -205,17 +209,19 @@ function failedTry(fault: Fault, openMs: number): Try {
   };
 }
 
-/** Only websocket is passed on; other upgrades are served as the plain requests that they also are. */
+/**
+ * Only websocket is passed on; other upgrades, and one with a body, are served as the plain requests that they also are.
+ */
 function upgradeAsked(exchange: ClientExchange): string | null {
+  if (exchange.body !== null) return null;
   const asked = upgradeOf(exchange.head);
   return asked?.toLowerCase() === 'websocket' ? asked : null;
 }
 
 /** End-to-end fields with Host regenerated in its place and our controls consumed. */
-function requestFields(exchange: ClientExchange, ask: Ask, isUpgrade: boolean): Fields {
+function requestFields(exchange: ClientExchange, ask: Ask): Fields {
   const { sessionHeader } = ask.rules.runtime;
   const fields = endToEnd(exchange.head.fields, (name) => isControlField(name, sessionHeader));
   fields.set('Host', ask.context.target.authority);
-  if (isUpgrade) fields.remove('content-length');
   return fields;
 }

@@ -7,6 +7,7 @@ import { checkClientTarget } from '../access/client-targets.js';
 import type { AuthResult, Client } from '../access/clients.js';
 import { mergeDefaults, readControls, type ControlDefaults } from '../request/controls.js';
 import type { Failure } from '../core/errors.js';
+import { listTokens } from '../http1/fields.js';
 import type { RequestHead } from '../http1/head.js';
 import type { Cidr } from '../protocol/address.js';
 import {
@@ -62,6 +63,12 @@ export interface Refused {
 }
 
 const LOOP_FIELD = 'x-turnpike-loop';
+const GATEWAY_ID = /^[0-9a-f]{8}$/;
+const LONGEST_TRAIL = 32;
+/** TRACK is what IIS calls it. */
+const TRACING = /^trac[ek]$/i;
+const NO_TRACE = refused({ code: 'not_implemented', detail: 'TRACE is not forwarded.' });
+const ODD_CONNECT = refused({ code: 'bad_request', detail: 'CONNECT is written in capitals.' });
 const TWO_LOGINS = refused({ code: 'bad_request', detail: 'Proxy-Authorization may come once only.' });
 
 /** Reads a request. Order: login, target, loop, wishes, route: nobody learns about targets before a login. */
@@ -143,8 +150,12 @@ export function authenticate(
 }
 
 function readTarget(head: RequestHead): TargetResult {
-  if (head.method === 'TRACE') return refused({ code: 'not_implemented', detail: 'TRACE is not forwarded.' });
-  return head.method === 'CONNECT' ? parseAuthority(head.target) : parseAbsoluteForm(head.target);
+  const { method, target } = head;
+  if (method === 'CONNECT') return parseAuthority(target);
+  // Methods have a case (RFC 9110, section 9.1), but not every server behind us tells it.
+  if (method.length === 5 && TRACING.test(method)) return NO_TRACE;
+  if (method.length === 7 && method.toUpperCase() === 'CONNECT') return ODD_CONNECT;
+  return parseAbsoluteForm(target);
 }
 
 /** Why this client may not go there, or null. */
@@ -195,12 +206,16 @@ function refused(failure: Failure): Refused {
 }
 
 function loopFailure(services: GatewayServices, head: RequestHead): Failure | null {
-  const passed = head.fields.get(LOOP_FIELD);
-  if (passed === undefined || !passed.split(',').some((id) => id.trim() === services.gatewayId)) return null;
+  if (!head.fields.has(LOOP_FIELD) || !passedBy(head).includes(services.gatewayId)) return null;
   return { code: 'loop_detected', detail: 'The request has passed this gateway before.' };
 }
 
 function loopTrailOf(services: GatewayServices, head: RequestHead): string {
-  const passed = head.fields.get(LOOP_FIELD);
-  return passed === undefined ? services.gatewayId : `${passed}, ${services.gatewayId}`;
+  if (!head.fields.has(LOOP_FIELD)) return services.gatewayId;
+  return [...passedBy(head).slice(-LONGEST_TRAIL), services.gatewayId].join(', ');
+}
+
+/** The gateways that a request has passed. The field goes on to upstreams, so nothing but ids is taken from it. */
+function passedBy(head: RequestHead): string[] {
+  return listTokens(head.fields, LOOP_FIELD).filter((id) => GATEWAY_ID.test(id));
 }

@@ -19,6 +19,8 @@ function isUntouchable(token: string): boolean {
     token === 'transfer-encoding' ||
     token === 'host' ||
     token === 'proxy-authorization' ||
+    token === 'x-session-id' ||
+    token === 'x-gatekeeper-token' ||
     token.startsWith('x-turnpike-')
   );
 }

@@ -222,6 +222,8 @@ export class HttpConnection implements WireReader, WriterEvents {
     const phase: Phase = requestSent ? 'first_byte' : 'send';
     this.settle({ kind: 'fault', phase, fault, detail, requestSent });
     this.writer?.stop();
+    // Ended in order, half a request might be taken for a whole one.
+    if (requestSent && this.writer?.isDone === false) this.wire.reset();
     this.destroy();
   }
 
@@ -235,9 +237,11 @@ export class HttpConnection implements WireReader, WriterEvents {
   }
 }
 
-/** Some servers don't read the body of these methods, and take it for the next request. */
+/** Methods whose body every server reads; after any other, some take it for the next request. */
+const WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
+
 function mayBeMisread({ method, body }: HopRequest): boolean {
-  return body !== null && (method === 'GET' || method === 'HEAD');
+  return body !== null && !WITH_BODY.has(method);
 }
 
 /** The peer's own idle limit, less a second for the way, from `Keep-Alive: timeout=N`; null where it says none. */

@@ -8,6 +8,7 @@
  */
 import { domainToASCII } from 'node:url';
 import ipaddr from 'ipaddr.js';
+import { formatAddress, readIpv6 } from '../protocol/address.js';
 import { Secret } from '../core/secret.js';
 import { LONGEST_SOCKS_LOGIN } from '../protocol/socks.js';
 import { idOf } from './id-of.js';
@@ -213,10 +214,12 @@ export function parseAddress(
 
 function parseIpv6(text: string): Part<string> {
   const inner = text.slice(1, -1);
-  if (!text.endsWith(']') || inner.includes('%') || !ipaddr.IPv6.isValid(inner)) {
+  // Not by ipaddr.js, which takes ::8.8.8.8 for ::ffff:8.8.8.8.
+  const address = text.endsWith(']') ? readIpv6(inner) : null;
+  if (address === null) {
     return bad('the address in brackets is not an IPv6 address');
   }
-  return { kind: 'ok', value: ipaddr.IPv6.parse(inner).toString() };
+  return { kind: 'ok', value: formatAddress(address) };
 }
 
 function parseHost(text: string): Part<string> {

@@ -47,6 +47,8 @@ describe('what plain Node does not stop', () => {
     ],
     ['Connection: proxy-authorization', post('Connection:close,proxy-authorization'), 'malformed'],
     ['Connection naming our own fields', post('Connection: X-Turnpike-Pool'), 'malformed'],
+    ['Connection naming the session', post('Connection: close, x-session-id'), 'malformed'],
+    ['Connection naming a token of ours', post('Connection: X-Gatekeeper-Token'), 'malformed'],
     ['CONNECT with a length', head('CONNECT a:1 HTTP/1.1', 'Content-Length: 5'), 'malformed'],
     ['CONNECT with chunks', head('CONNECT a:1 HTTP/1.1', 'Transfer-Encoding: chunked'), 'malformed'],
   ])('%s', (_, text, verdict) => {

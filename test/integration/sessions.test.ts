@@ -150,7 +150,7 @@ describe('K05 what a client says to the gateway', () => {
       'X-Turnpike-Timeout: 20',
       'X-Turnpike-Explain: on',
       'X-Turnpike-Detect: off',
-      'X-Turnpike-Loop: other',
+      'X-Turnpike-Loop: 0badcafe',
     ];
     const answer = await ask(gateway, page, { fields });
     expect(answer.field('x-turnpike-session')).toBe('h1;1');
@@ -162,7 +162,7 @@ describe('K05 what a client says to the gateway', () => {
     client.destroy();
     // The marker on CONNECT is for gateways on the way; it ends where the tunnel begins.
     const sent = recorder.peers
-      .map((peer) => peer.text.replace(/X-Turnpike-Loop: other, \w+\r\n/, ''))
+      .map((peer) => peer.text.replace(/X-Turnpike-Loop: 0badcafe, \w+\r\n/, ''))
       .join('');
     expect(sent).not.toMatch(/session|x-turnpike|proxy-authorization|crawler|h1|u1/i);
   });
