@@ -180,6 +180,14 @@ function observe(plant: Plant, gauges: Gauges): Metrics {
       ...gauges,
       tunnelsOpen: () => services.relays.size,
       upstreamConnectionsIdle: () => services.opener.idle.size,
+      sitesGuarded: () => {
+        const counts = new Map([
+          ['down', 0],
+          ['suspended', 0],
+        ]);
+        for (const { state } of services.siteGuard.guarded()) counts.set(state, (counts.get(state) ?? 0) + 1);
+        return counts;
+      },
       exits: () => countExits(services.rules().runtime.pools, services.ledger, services.clock.nowMs()),
     },
   });

@@ -5,7 +5,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { misdirection } from './host-check.js';
 import { sendProblem } from './problem.js';
-import { isWithin, needOf } from './scopes.js';
+import { isForClients, isWithin, needOf } from './scopes.js';
 import type { Scope } from './scopes.js';
 import type { Holder, TokenBook } from './tokens.js';
 
@@ -16,6 +16,8 @@ export interface GateParts {
   /** Null where there are no tokens at all: then only open routes are served. */
   readonly tokens: TokenBook | null;
   readonly metrics: 'loopback' | 'public' | 'token';
+  /** Name of the client with this login (an Authorization field with Basic), or null. */
+  clientOf(authorization: string, remoteAddress: string): string | null;
 }
 
 const mostTargetBytes = 8 * 1024;
@@ -38,6 +40,12 @@ function isFromHere(address: string | undefined): boolean {
 }
 
 const holders = new WeakMap<FastifyRequest, Holder>();
+const clients = new WeakMap<FastifyRequest, string>();
+
+/** The client whose login this request came with; null where it came with a token. */
+export function clientIn(request: FastifyRequest): string | null {
+  return clients.get(request) ?? null;
+}
 
 /** Whose token this request came with. */
 export function holderOf(request: FastifyRequest): string {
@@ -71,6 +79,7 @@ export function gate(parts: GateParts) {
       return sendProblem(reply, 414, `At most ${mostTargetBytes} bytes are read.`);
     const need = needFor(request, parts);
     if (need === 'open') return undefined;
+    if (isClient(request, parts)) return undefined;
     const holder = parts.tokens?.holderOf(raw.headers.authorization) ?? null;
     if (holder === null) return unauthorized(request, reply);
     if (need === null || !isWithin(holder.scopes, need)) {
@@ -80,6 +89,17 @@ export function gate(parts: GateParts) {
     holders.set(request, holder);
     return undefined;
   };
+}
+
+/** Whether the request comes with the login of a client, to a route that is for clients. */
+function isClient(request: FastifyRequest, parts: GateParts): boolean {
+  const { authorization } = request.raw.headers;
+  if (authorization === undefined || !/^basic /i.test(authorization)) return false;
+  if (!isForClients(request.method, request.routeOptions.url ?? '')) return false;
+  // A socket of the file system has no address; whoever may open it is on this machine.
+  const client = parts.clientOf(authorization, request.raw.socket.remoteAddress ?? '127.0.0.1');
+  if (client !== null) clients.set(request, client);
+  return client !== null;
 }
 
 function unauthorized(request: FastifyRequest, reply: FastifyReply): FastifyReply {

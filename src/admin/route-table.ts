@@ -4,6 +4,8 @@ import { route, type ApiRoute } from './route.js';
 import { banRoutes } from './routes/bans.js';
 import { eventRoutes } from './routes/events.js';
 import { overviewRoutes } from './routes/overview.js';
+import { feedbackRoutes } from './routes/feedback.js';
+import { siteRoutes } from './routes/sites.js';
 import { reloadRoutes } from './routes/reload.js';
 import { sessionRoutes } from './routes/sessions.js';
 import { upstreamRoutes } from './routes/upstreams.js';
@@ -73,6 +75,8 @@ function apiRoutes(services: AdminServices): ApiRoute[] {
     ...overviewRoutes(services),
     ...upstreamRoutes(services),
     ...banRoutes(services),
+    ...siteRoutes(services),
+    ...feedbackRoutes(services),
     ...sessionRoutes(services),
     ...eventRoutes(services),
     ...reloadRoutes(services),

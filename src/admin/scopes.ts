@@ -29,6 +29,8 @@ export const routeNeeds: Readonly<Record<string, Need>> = {
   'GET /api/v1/bans': 'read',
   'POST /api/v1/bans': 'operator',
   'DELETE /api/v1/bans/:id': 'operator',
+  'POST /api/v1/feedback': 'operator',
+  'GET /api/v1/sites': 'read',
   'GET /api/v1/sessions': 'read',
   'DELETE /api/v1/sessions/:client/:session': 'operator',
   'GET /api/v1/clients': 'read',
@@ -36,11 +38,19 @@ export const routeNeeds: Readonly<Record<string, Need>> = {
   'POST /api/v1/reload': 'operator',
 };
 
+/** Routes at which a client speaks for itself: its proxy login does in place of a token. */
+const forClients: ReadonlySet<string> = new Set(['POST /api/v1/feedback']);
+
 const table = new Map(Object.entries(routeNeeds));
 
 /** What a route wants; null where nobody has said so. */
 export function needOf(method: string, path: string): Need | null {
   return table.get(`${method === 'HEAD' ? 'GET' : method} ${path}`) ?? null;
+}
+
+/** Whether a client may use the route with its proxy login. */
+export function isForClients(method: string, path: string): boolean {
+  return forClients.has(`${method} ${path}`);
 }
 
 /** Whether these scopes hold the one that is needed. */

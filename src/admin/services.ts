@@ -39,6 +39,21 @@ export interface ClientRow {
   };
 }
 
+/** A site that is down, or where a rule is suspended. */
+export interface SiteRow {
+  readonly site: string;
+  readonly state: 'down' | 'suspended';
+  readonly rule: string | null;
+  readonly sinceMs: number;
+  /** Exits that had failed when it began. */
+  readonly exits: number;
+}
+
+/** What came of feedback. */
+export type FeedbackTaken =
+  | { readonly kind: 'taken'; readonly exit: string; readonly site: string; readonly outcome: string }
+  | { readonly kind: 'refused'; readonly detail: string };
+
 /** Figures of the whole gateway. */
 export interface Status {
   readonly version: string;
@@ -78,6 +93,11 @@ export interface AdminServices {
   tunnelsOfBanned(ban: { exit: string; site: string | null }, onBan: TunnelsOnBan | null): number;
   pools(): readonly PoolRow[];
   clients(): readonly ClientRow[];
+  sites(): readonly SiteRow[];
+  /** Name of the client with this login, or null. */
+  clientOf(authorization: string, remoteAddress: string): string | null;
+  /** Takes the word of a client about an earlier answer. */
+  feedback(client: string, said: { readonly id: string; readonly verdict: string }): FeedbackTaken;
   status(): Status;
   /** Takes the configuration anew; null where there is none to load. */
   reload(): Promise<Reloaded | null>;

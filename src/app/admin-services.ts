@@ -7,6 +7,7 @@ import type { BanDesk } from '../exits/ban-desk.js';
 import { countExits } from '../exits/count-exits.js';
 import type { ExitDesk } from '../exits/exit-desk.js';
 import { cutOnBan } from '../gateway/cut-tunnels.js';
+import { takeFeedback } from '../gateway/feedback.js';
 import type { GatewayServices } from '../gateway/services.js';
 import { checkTarget, parseAuthority } from '../protocol/target.js';
 import type { Upstream } from '../upstreams/upstream.js';
@@ -31,12 +32,24 @@ export function adminServices(world: AdminWorld): AdminServices {
     reload: () => world.reload(),
     pools: () => poolRows(services),
     clients: () => clientRows(services),
+    sites: () => services.siteGuard.guarded(),
+    clientOf: (authorization, remoteAddress) => clientOf(services, authorization, remoteAddress),
+    feedback: (client, said) => takeFeedback(services, client, said),
     addressFault: (upstream) => addressFault(services, upstream),
     tunnelsOfBanned: (ban, onBan) => {
       const { tunnels } = services.rules().runtime;
       return cutOnBan(services.relays, { ...tunnels, onBan: onBan ?? tunnels.onBan }, ban);
     },
   };
+}
+
+/** A client proves itself here as on the proxy port. */
+function clientOf(services: GatewayServices, authorization: string, remoteAddress: string): string | null {
+  const auth = services.rules().clients.authenticate({
+    ...{ proxyAuthorization: authorization, remoteAddress },
+    ...{ listenerDefaultClient: null, nowMs: services.clock.nowMs() },
+  });
+  return auth.kind === 'client' ? auth.client.name : null;
 }
 
 function poolRows(services: GatewayServices): PoolRow[] {

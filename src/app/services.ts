@@ -7,7 +7,9 @@ import type { Clock } from '../core/clock.js';
 import type { Emit } from '../core/events.js';
 import type { Random } from '../core/random.js';
 import { TimerWheel } from '../core/timer-wheel.js';
+import { ClientReports } from '../exits/client-reports.js';
 import { Ledger } from '../exits/ledger.js';
+import { Trickle } from '../exits/trickle.js';
 import type { Roster } from '../exits/roster.js';
 import { RequestIds } from '../gateway/request-ids.js';
 import { ReplayBudget } from '../gateway/replay-body.js';
@@ -15,6 +17,9 @@ import type { GatewayServices, Rules } from '../gateway/services.js';
 import { IdleConnections } from '../open/idle-connections.js';
 import { Resolver, type LookUp } from '../open/resolver.js';
 import { TransportBudget } from '../outcome/budget.js';
+import { TunnelSigns } from '../outcome/tunnel-signs.js';
+import { SiteGuard } from '../outcome/site-guard.js';
+import { Receipts } from '../request/receipt.js';
 import { isOwnDoor, type Door } from '../protocol/own-door.js';
 import { checkResolvedAddress, type OwnAddresses } from '../protocol/target.js';
 import { MemoryPins } from '../state/memory.js';
@@ -70,7 +75,8 @@ export async function buildPlant(config: Config, basics: Basics): Promise<Plant>
   });
   inForce.use(await buildRules(config, inForce.rulesParts));
   ledger.applyPools(inForce.rules.runtime.pools.values(), clock.nowMs());
-  const services = servicesOf(basics, { wheel, ledger, inForce });
+  const receipts = new Receipts(config.feedback.key?.reveal() ?? random.hex(32));
+  const services = servicesOf(basics, { wheel, ledger, inForce, receipts });
   return {
     ...{ services, rulesParts: inForce.rulesParts, roster: inForce.roster },
     sites: () => inForce.built.sites,
@@ -84,9 +90,10 @@ export async function buildPlant(config: Config, basics: Basics): Promise<Plant>
 
 function servicesOf(
   basics: Basics,
-  { wheel, ledger, inForce }: { wheel: TimerWheel; ledger: Ledger; inForce: InForce },
+  made: { wheel: TimerWheel; ledger: Ledger; inForce: InForce; receipts: Receipts },
 ): GatewayServices {
   const { clock, random, emit, own, lookUp } = basics;
+  const { wheel, ledger, inForce, receipts } = made;
   const runtime = (): Rules['runtime'] => inForce.rules.runtime;
   const idle = new IdleConnections(() => ({
     idleMs: runtime().timeouts.upstreamIdleMs,
@@ -96,7 +103,7 @@ function servicesOf(
   const { transportRatio, transportFloorPerS } = runtime().retry;
   const gatewayId = random.hex(4);
   return {
-    ...{ clock, wheel, random, emit, own, ledger, gatewayId },
+    ...{ clock, wheel, random, emit, own, ledger, gatewayId, receipts },
     ids: new RequestIds(gatewayId),
     rules: () => inForce.rules,
     pins: new MemoryPins(clock),
@@ -110,6 +117,10 @@ function servicesOf(
       forbids: (target, address) => checkResolvedAddress(target, address, inForce.rules.targets, own),
     },
     transportBudget: new TransportBudget(transportRatio, transportFloorPerS),
+    siteGuard: new SiteGuard(runtime().guard),
+    trickle: new Trickle(1000),
+    reports: new ClientReports(() => runtime().feedback),
+    tunnelSigns: new TunnelSigns(() => runtime().bans.suspectWindowMs),
     replayBudget: new ReplayBudget(() => runtime().limits.replayTotalBytes),
     relays: new Set(),
   };
@@ -120,6 +131,7 @@ function follow(services: GatewayServices, before: Rules, now: Rules): void {
   const { runtime, clients } = now;
   services.ledger.applyPools(runtime.pools.values(), services.clock.nowMs(), runtime.bans);
   services.transportBudget.configure(runtime.retry.transportRatio, runtime.retry.transportFloorPerS);
+  services.siteGuard.configure(runtime.guard);
   // Only of exits in use can there be a connection of before: a few thousand, where a pool may have a million.
   const busy = [...services.ledger.busy(), ...services.opener.idle.keys().map(exitOfKey)];
   const changed = new Set(busy.filter((id) => hasChanged(id, before, now)));

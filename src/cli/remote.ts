@@ -65,6 +65,18 @@ const field =
   (item: Item): string =>
     word(item[name]);
 
+/** `403 header cf-mitigated: challenge, request g1-a`; what is unknown is left out. */
+function evidenceSaid(evidence: unknown): string {
+  if (typeof evidence !== 'object' || evidence === null) return '';
+  const { status, field: where, found, requestId } = evidence as Item;
+  const what = [status, where]
+    .filter((each) => each !== null && each !== undefined)
+    .map(word)
+    .join(' ');
+  const seen = word(found) === '' ? what : `${what}: ${word(found)}`;
+  return requestId === null ? seen : `${seen}, request ${word(requestId)}`;
+}
+
 const lists: readonly ListSpec[] = [
   {
     name: 'exits list',
@@ -91,9 +103,23 @@ const lists: readonly ListSpec[] = [
       BAN: field('id'),
       ADDRESS: field('label'),
       REASON: field('reason'),
+      EVIDENCE: ({ evidence }) => evidenceSaid(evidence),
       STRIKES: field('strikes'),
       PHASE: field('phase'),
       LEFT: ({ leftMs }) => duration(leftMs),
+    },
+  },
+  {
+    name: 'sites',
+    summary: 'List the sites that are down, and those where a rule is suspended.',
+    path: '/api/v1/sites',
+    filters: {},
+    columns: {
+      SITE: field('site'),
+      STATE: field('state'),
+      RULE: field('rule'),
+      SINCE: field('since'),
+      EXITS: field('exits'),
     },
   },
   {

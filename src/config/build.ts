@@ -177,6 +177,11 @@ export function buildConfig(settings: Settings, resources: Resources, file: stri
     timeouts: settings.timeouts,
     limits: settings.limits,
     bans: settings.bans,
+    guard: settings.guard,
+    feedback: {
+      ...settings.feedback,
+      key: settings.feedback.key === undefined ? null : secretOf(settings.feedback.key, resources),
+    },
     tunnels: settings.tunnels,
     retry: settings.retry,
     log: {

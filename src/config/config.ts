@@ -127,6 +127,8 @@ export interface Config {
   readonly timeouts: Settings['timeouts'];
   readonly limits: Settings['limits'];
   readonly bans: Settings['bans'];
+  readonly guard: Settings['guard'];
+  readonly feedback: { readonly key: Secret | null; readonly hold: number; readonly clients: number };
   readonly tunnels: Settings['tunnels'];
   readonly retry: Settings['retry'];
   readonly log: LogConfig;

@@ -192,17 +192,20 @@ function checkKeyPair(files: Readonly<Record<string, unknown>>, path: Path, chec
 /** Shorter ones can be guessed. */
 const leastTokenLength = 16;
 
+function checkToken(reference: string, path: Path, check: Check): void {
+  checkPassword(reference, path, check);
+  const resolved = check.resources.secret(reference);
+  if (resolved.kind === 'secret' && resolved.secret.reveal().length < leastTokenLength) {
+    check.found.problems.push({ path, message: `needs at least ${leastTokenLength} characters` });
+  }
+}
+
 function checkAdmin(admin: Readonly<Record<string, unknown>>, check: Check): void {
-  const { resources, found } = check;
   listOf(admin['tokens']).forEach((entry, index) => {
     const reference = textOf(mapOf(entry)['token']);
     const path = ['admin', 'tokens', index, 'token'];
     if (reference === null || reference === '') return;
-    checkPassword(reference, path, check);
-    const resolved = resources.secret(reference);
-    if (resolved.kind === 'secret' && resolved.secret.reveal().length < leastTokenLength) {
-      found.problems.push({ path, message: `needs at least ${leastTokenLength} characters` });
-    }
+    checkToken(reference, path, check);
   });
   checkKeyPair(mapOf(admin['tls']), ['admin', 'tls'], check);
 }
@@ -214,6 +217,8 @@ export function checkResources(tree: Tree, resources: Resources): Findings {
     const password = textOf(mapOf(client)['password']);
     if (password !== null && password !== '') checkPassword(password, ['clients', index, 'password'], check);
   });
+  const key = textOf(mapOf(tree['feedback'])['key']);
+  if (key !== null && key !== '') checkToken(key, ['feedback', 'key'], check);
   const { proxy } = mapOf(tree['listen']);
   listOf(proxy).forEach((entry, index) => {
     const path = Array.isArray(proxy) ? ['listen', 'proxy', index] : ['listen', 'proxy'];

@@ -1,5 +1,6 @@
 /** What the runtime works by, made from the configuration: one function per value, so that `app.ts` stays small. */
 import type { BanRules } from '../facts/ban.js';
+import type { GuardRules } from '../outcome/site-guard.js';
 import type { Limits, Runtime, Timeouts } from '../routing/runtime.js';
 import type { Route, RouteFilter } from '../routing/route.js';
 import { cityName } from '../upstreams/upstream.js';
@@ -73,6 +74,18 @@ export function banRulesOf({ bans }: Config): BanRules {
   };
 }
 
+/** When a site is down, and not its exits. */
+export function guardRulesOf({ guard }: Config): GuardRules {
+  return {
+    isOn: guard.enabled,
+    exits: guard.exits,
+    share: guard.share,
+    windowMs: guard.window,
+    canaryMs: guard.canary,
+    suspendMs: guard.suspend,
+  };
+}
+
 /** The budget of retries after transport faults. */
 export function retryRulesOf({ retry }: Config): Runtime['retry'] {
   return { transportRatio: retry.transport_ratio, transportFloorPerS: retry.transport_floor };
@@ -98,6 +111,7 @@ export function routesOf(config: Config): Route[] {
     retryUnsafe: route.retry_unsafe,
     onClientFin: route.on_client_fin,
     expose: route.expose,
+    onExhausted: route.on_exhausted,
     statuses: route.statuses,
     filter: routeFilterOf(route.filter),
   }));
@@ -120,6 +134,8 @@ export function runtimeValuesOf(config: Config): Omit<Runtime, 'pools'> {
     timeouts: timeoutsOf(config),
     limits: limitsOf(config),
     bans: banRulesOf(config),
+    guard: guardRulesOf(config),
+    feedback: { holdMs: config.feedback.hold, clients: config.feedback.clients },
     tunnels: { onBan: config.tunnels.on_ban, banIdleMs: config.tunnels.ban_idle },
     retry: retryRulesOf(config),
     sessionHeader: config.sessions.header,

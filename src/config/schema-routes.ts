@@ -99,6 +99,12 @@ const route = z.strictObject(
     expose: withHelp(oneOf(['none', 'id', 'full']), {
       help: 'What answers tell about the exit: nothing, its id, or its id and address.',
     }).prefault('id'),
+    on_exhausted: withHelp(oneOf(['next_tier', 'wait', 'least_bad', 'fail']), {
+      help:
+        'What happens when no exit of a pool may be used: next_tier asks the next pool at once and waits (timeouts.acquire) when ' +
+        'none has one; wait waits for each pool before it asks the next; fail never waits; least_bad, in the end, takes the exit ' +
+        'that would be back first, at most once a second for each pool and site.',
+    }).prefault('next_tier'),
     statuses: withHelp(statuses, { help: 'How the status of an answer is read.' }).prefault({}),
     filter: withHelp(z.strictObject(filterFields, { error: 'expected wishes such as { country: de }' }), {
       help: 'Which exits its requests get where neither they nor the defaults of listener and client say so.',

@@ -8,6 +8,7 @@ import {
   oneOrMany,
   positiveDuration,
   quantity,
+  secretRef,
   share,
   size,
   text,
@@ -97,6 +98,46 @@ export const bansSchema = withHelp(
     })
     .prefault({}),
   { help: 'How long exits are set aside.' },
+);
+
+/** `guard` */
+export const guardSchema = withHelp(
+  z
+    .strictObject({
+      enabled: withHelp(flag(), { help: 'Whether sites are watched at all.' }).prefault(true),
+      exits: withHelp(count(2, 64), {
+        help: 'So many exits must have failed at a site within the window.',
+      }).prefault(5),
+      share: withHelp(share(), { help: 'Share of the last tries that must have failed.' }).prefault(0.8),
+      window: wait('60s', 'The window.'),
+      canary: wait('5s', 'From one request that tries whether the site is back to the next.'),
+      suspend: wait('10m', 'Longest time that a rule which fires on all of a site is suspended there.'),
+    })
+    .prefault({}),
+  {
+    help:
+      'When a site fails through most exits, the site is down and not the exits: their bans of the window are taken back, ' +
+      'and only one request at a time goes there. Where it is one rule that fires on everything, the rule is suspended.',
+  },
+);
+
+/** `feedback` */
+export const feedbackSchema = withHelp(
+  z
+    .strictObject({
+      key: withHelp(secretRef('a key'), {
+        help:
+          'Key of the request ids that feedback is about: env:NAME, file:path, or the key itself, at least 16 characters. Gateways with ' +
+          'the same key take feedback on each other. Without it each start makes one of its own.',
+        example: 'env:FEEDBACK_KEY',
+      }).optional(),
+      hold: wait('1h', 'How long an exit that a client reported is kept away from it at that site.'),
+      clients: withHelp(count(2, 1000), {
+        help: 'So many clients that report the same exit at a site have it banned for everybody.',
+      }).prefault(2),
+    })
+    .prefault({}),
+  { help: 'What clients say of answers that the gateway could not look into (X-Turnpike-Feedback).' },
 );
 
 /** `tunnels` */

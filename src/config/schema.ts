@@ -10,6 +10,8 @@ import { routesSchema, sessionsSchema } from './schema-routes.js';
 import {
   bansSchema,
   dataDirSchema,
+  feedbackSchema,
+  guardSchema,
   limitsSchema,
   logSchema,
   retrySchema,
@@ -32,6 +34,8 @@ export const configSchema = z
       timeouts: timeoutsSchema,
       limits: limitsSchema,
       bans: bansSchema,
+      guard: guardSchema,
+      feedback: feedbackSchema,
       tunnels: tunnelsSchema,
       retry: retrySchema,
       log: logSchema,

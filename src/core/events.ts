@@ -63,6 +63,23 @@ export interface AttemptEnded {
   readonly retried: boolean;
 }
 
+/** What a ban goes by, kept for whoever asks why. Bounded, secrets taken out. */
+export interface BanEvidence {
+  /** The request that brought it; null where a person or a client said so. */
+  readonly requestId: string | null;
+  /** Status of the answer; null where there was none. */
+  readonly status: number | null;
+  /** Name of the rule that fired; null where status or fault alone decided. */
+  readonly rule: string | null;
+  /** What decided: a condition of the rule, a status, a kind of fault. */
+  readonly field: string;
+  /** What was found there; empty where the field says it all. */
+  readonly found: string;
+  /** SHA-256 of what was looked at of the body, and how it begins; null where it was not looked at. */
+  readonly bodyHash: string | null;
+  readonly bodyStart: string | null;
+}
+
 /** An exit was set aside, for a site or (site null) altogether. */
 export interface ExitBanned {
   readonly type: 'exit_banned';
@@ -72,6 +89,43 @@ export interface ExitBanned {
   readonly reason: string;
   readonly strikes: number;
   readonly forMs: number;
+  readonly evidence?: BanEvidence | null;
+}
+
+/** An exit would have been set aside, but too much of its pool is already, or it is the last one and the sign is weak. */
+export interface BanSpared {
+  readonly type: 'ban_spared';
+  readonly upstream: string;
+  readonly upstreamLabel: string;
+  readonly site: string | null;
+  readonly reason: string;
+  readonly pool: string;
+}
+
+/** The site guard opened or closed: a site is down or up again, or one rule fires on all of it and is suspended. */
+export interface SiteGuarded {
+  readonly type: 'site_guarded';
+  readonly site: string;
+  readonly change: 'site_down' | 'site_up' | 'rule_suspended' | 'rule_resumed';
+  /** The rule that is suspended or resumed. */
+  readonly rule: string | null;
+  /** Exits that failed there within the window. */
+  readonly exits: number;
+  /** Bans that were taken back. */
+  readonly lifted: number;
+}
+
+/** A client judged an earlier answer itself. */
+export interface FeedbackGiven {
+  readonly type: 'feedback_given';
+  readonly client: string;
+  /** The request that it is about. */
+  readonly requestId: string;
+  readonly upstream: string;
+  readonly site: string;
+  readonly verdict: 'blocked' | 'ok';
+  /** Noted for this client, agreed by several, withdrawn, or one too many of this client. */
+  readonly outcome: 'noted' | 'agreed' | 'withdrawn' | 'too_many';
 }
 
 /** A session got an exit, or another one. */
@@ -148,6 +202,9 @@ export type TurnpikeEvent =
   | ExchangeEnded
   | AttemptEnded
   | ExitBanned
+  | BanSpared
+  | SiteGuarded
+  | FeedbackGiven
   | SessionPinned
   | ClientConnection
   | ConnectionRefused

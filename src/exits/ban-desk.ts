@@ -1,6 +1,6 @@
 /** What an operator does with bans while the gateway runs: look, ban, lift. */
 import type { Clock } from '../core/clock.js';
-import type { Emit } from '../core/events.js';
+import type { BanEvidence, Emit } from '../core/events.js';
 import { phaseOf, type BanPhase } from '../facts/ban.js';
 import { readHost } from '../protocol/host.js';
 import type { Upstream } from '../upstreams/upstream.js';
@@ -19,6 +19,8 @@ export interface BanRow {
   readonly phase: BanPhase;
   /** Time left until its trial; 0 when that is due. */
   readonly leftMs: number;
+  /** What it goes by; null where a person said so. */
+  readonly evidence: BanEvidence | null;
 }
 
 /** What to ban, and who says so. */
@@ -110,6 +112,7 @@ export class BanDesk {
       strikes: ban.strikes,
       phase: phaseOf(ban, nowMs),
       leftMs: Math.max(0, ban.untilMs - nowMs),
+      evidence: ban.evidence,
     };
   }
 

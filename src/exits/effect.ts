@@ -26,6 +26,10 @@ export interface BanAsk {
   readonly forMs?: number;
   /** A person, or the site itself by Retry-After, says so: the share of the pool is not asked. */
   readonly isOrder?: boolean;
+  /** The one site that a ban altogether had to do with, see `BanState.oneSite`. */
+  readonly oneSite?: string | null;
+  /** Weak evidence: it never takes the last exit of a pool. */
+  readonly isDoubtful?: boolean;
   /** A person says exactly how long: the cap is not asked, and a ban that is on takes the new time. */
   readonly isExact?: boolean;
 }

@@ -9,6 +9,7 @@ import type { Pool } from '../upstreams/pool.js';
 
 interface PoolCount {
   readonly name: string;
+  readonly size: number;
   readonly max: number;
   /** Exits out altogether. */
   out: number;
@@ -29,8 +30,9 @@ export class EjectionQuota {
     this.#shared = [[]];
     this.#sharedOf = new Uint32Array(list.reduce((most, { slots }) => roomFor(slots, most), 0));
     for (const { name, slots } of list) {
-      const max = Math.max(1, Math.floor(slots.length * maxShare));
-      const withThis = this.#withPool({ name, max, out: 0, bySite: new Map() });
+      const size = slots.length;
+      const max = Math.max(1, Math.floor(size * maxShare));
+      const withThis = this.#withPool({ name, size, max, out: 0, bySite: new Map() });
       for (const slot of slots) this.#sharedOf[slot] = withThis(this.#sharedOf[slot] ?? 0);
     }
   }
@@ -50,11 +52,15 @@ export class EjectionQuota {
     return this.#shared[this.#sharedOf[slot] ?? 0] ?? [];
   }
 
-  /** The first pool of this exit in which no further one may be set aside; null when it may go. */
-  fullPool(slot: number, site: string | null): string | null {
+  /**
+   * The first pool of this exit in which no further one may be set aside; null when it may go.
+   * @param isDoubtful the evidence is weak, so that one exit at least has to stay
+   */
+  fullPool(slot: number, site: string | null, isDoubtful = false): string | null {
     for (const pool of this.#poolsOf(slot)) {
       const banned = site === null ? 0 : (pool.bySite.get(site) ?? 0);
-      if (pool.out + banned >= pool.max) return pool.name;
+      const max = isDoubtful ? Math.min(pool.max, pool.size - 1) : pool.max;
+      if (pool.out + banned >= max) return pool.name;
     }
     return null;
   }

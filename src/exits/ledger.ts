@@ -3,14 +3,14 @@
  * Mutable, survives a reload; pools refer to it by slot numbers. It reads no clock and tells nobody: times come in,
  * and what was decided goes out as an {@link Effect}.
  */
+import type { BanEvidence } from '../core/events.js';
 import type { Random } from '../core/random.js';
 import {
-  CLEAR,
   admitted,
   banMs,
   isAdmitting,
   isAside,
-  noBan,
+  mostAfterReturn,
   opensAtMs,
   phaseOf,
   siteTimes,
@@ -23,28 +23,22 @@ import type { BanRules, BanState, TransportFault } from '../facts/ban.js';
 import type { LedgerView, Pool } from '../upstreams/pool.js';
 import { Cursors } from '../upstreams/strategies.js';
 import type { Upstream } from '../upstreams/upstream.js';
+import { BanBook } from './ban-book.js';
 import type { BanAsk, Effect, ExitSnapshot, HeldBan } from './effect.js';
-import { EjectionQuota } from './ejection-quota.js';
 import { Orders } from './orders.js';
-import { SiteBans, noRecord, withSuspect, type SiteRecord } from './site-bans.js';
+import { noRecord, withSuspect } from './site-bans.js';
 import { Slots } from './slots.js';
 import { bansIn, snapshotAll, snapshotOf, type LedgerParts } from './snapshots.js';
-import { isTooMany, sound, withFault, type Health } from './transport-health.js';
+import { isTooMany, siteBehind, sound, withFault } from './transport-health.js';
 
 const NONE: Effect = { kind: 'none' };
-const MAX_SITE_RECORDS = 200_000;
 
 /** The ledger of one process. */
 export class Ledger implements LedgerView {
   readonly cursors = new Cursors();
   readonly orders = new Orders();
-  readonly #slots = new Slots(
-    (slot) => this.#health.has(slot) || this.#sites.has(slot) || !this.orders.isOpenToNew(slot),
-  );
-  readonly #health = new Map<number, Health>();
-  readonly #sites: SiteBans;
-  readonly #quota = new EjectionQuota();
-  readonly #parts: LedgerParts;
+  readonly #slots: Slots = new Slots((slot) => this.#book.has(slot) || !this.orders.isOpenToNew(slot));
+  readonly #book: BanBook = new BanBook(this.#slots, () => this.#rules.siteCapMs);
   #rules: BanRules;
 
   constructor(
@@ -52,12 +46,6 @@ export class Ledger implements LedgerView {
     private readonly random: Random,
   ) {
     this.#rules = rules;
-    this.#sites = new SiteBans(
-      MAX_SITE_RECORDS,
-      () => this.#rules.siteCapMs,
-      (slot, site, by) => this.#quota.change(slot, site, by),
-    );
-    this.#parts = { slots: this.#slots, health: this.#health, sites: this.#sites, orders: this.orders };
   }
 
   /** The number of this exit, a new one the first time. */
@@ -82,13 +70,9 @@ export class Ledger implements LedgerView {
   applyPools(pools: Iterable<Pool>, nowMs: number, rules: BanRules = this.#rules): void {
     this.#rules = rules;
     const list = [...pools];
-    this.#sites.sweep(nowMs);
-    this.#quota.apply(list, rules.maxEjected);
-    for (const { slot, site } of this.bans()) this.#quota.change(slot, site, 1);
-    this.#slots.forgetUnused((slot) => this.#quota.isMember(slot));
-    this.#slots.marks.fill(0);
-    for (const slot of this.#health.keys()) this.#mark(slot);
-    for (const [slot] of this.#sites.all()) this.#mark(slot);
+    this.#book.recount(list, rules.maxEjected, nowMs);
+    this.#slots.forgetUnused((slot) => this.#book.quota.isMember(slot));
+    this.#book.markAll();
     this.cursors.keep(new Set(list.map((pool) => pool.name)));
     this.#slots.rememberUses(list.some((pool) => pool.strategy === 'least_recently_used_per_site'));
   }
@@ -97,21 +81,26 @@ export class Ledger implements LedgerView {
     return this.#slots.inFlight[slot] ?? 0;
   }
 
+  mostInFlight(slot: number, nowMs: number): number {
+    if (!this.#book.isMarked(slot)) return Infinity;
+    return mostAfterReturn(this.#book.banOf(slot, null), nowMs);
+  }
+
   isOpenToNew(slot: number): boolean {
     return this.orders.isOpenToNew(slot);
   }
 
   isUsable(slot: number, site: string, nowMs: number): boolean {
-    if (this.#slots.marks[slot] === 0) return true;
-    const health = this.#health.get(slot);
+    if (!this.#book.isMarked(slot)) return true;
+    const health = this.#book.health.get(slot);
     if (health !== undefined && !isAdmitting(health.ban, nowMs)) return false;
-    const record = this.#sites.get(slot, site);
+    const record = this.#book.sites.get(slot, site);
     return record === undefined || isAdmitting(record.ban, nowMs);
   }
 
   /** While a trial runs, a second after it began. */
   usableAtMs(slot: number, site: string): number {
-    return Math.max(opensAtMs(this.#banOf(slot, null)), opensAtMs(this.#banOf(slot, site)));
+    return Math.max(opensAtMs(this.#book.banOf(slot, null)), opensAtMs(this.#book.banOf(slot, site)));
   }
 
   firstByteMs(slot: number): number {
@@ -126,13 +115,13 @@ export class Ledger implements LedgerView {
   begin(slot: number, site: string, nowMs: number): void {
     this.#slots.began(slot);
     this.#slots.uses?.note(slot, site, nowMs);
-    if (this.#slots.marks[slot] !== 0) this.#turnBans(slot, { site, nowMs, turn: admitted });
+    if (this.#book.isMarked(slot)) this.#book.turn(slot, { site, nowMs, turn: admitted });
   }
 
   /** The exchange is over. A trial of which nothing was recorded may then be tried again. */
   end(slot: number, site: string, nowMs: number): void {
-    if (this.#slots.ended(slot) > 0 || this.#slots.marks[slot] === 0) return;
-    this.#turnBans(slot, { site, nowMs, turn: trialReleased });
+    if (this.#slots.ended(slot) > 0 || !this.#book.isMarked(slot)) return;
+    this.#book.turn(slot, { site, nowMs, turn: trialReleased });
   }
 
   /** Time to the first byte of an answer through this exit. */
@@ -143,24 +132,24 @@ export class Ledger implements LedgerView {
   /** A good answer: the way is sound and the site likes the exit. */
   recordSuccess(slot: number, site: string, nowMs: number): Effect {
     const way = this.recordReached(slot, nowMs);
-    if (this.#slots.marks[slot] === 0) return way;
-    const record = this.#sites.get(slot, site);
+    if (!this.#book.isMarked(slot)) return way;
+    const record = this.#book.sites.get(slot, site);
     if (record === undefined) return way;
     const ban = succeeded(record.ban, this.#rules.siteMs, nowMs);
     if (ban === record.ban && record.suspects === 0) return way;
-    this.#setRecord(slot, site, { ...noRecord, ban }, nowMs);
+    this.#book.setRecord(slot, site, { ...noRecord, ban }, nowMs);
     return hasReturned(record.ban, ban) ? { kind: 'returned', site } : way;
   }
 
   /** Any answer of a target: the way is sound, whatever the site thinks of the exit. */
   recordReached(slot: number, nowMs: number): Effect {
     this.#slots.succeeded(slot);
-    if (this.#slots.marks[slot] === 0) return NONE;
-    const health = this.#health.get(slot);
+    if (!this.#book.isMarked(slot)) return NONE;
+    const health = this.#book.health.get(slot);
     if (health === undefined) return NONE;
     const ban = succeeded(health.ban, this.#rules.transportMs, nowMs);
     if (ban === health.ban && health.faults === 0) return NONE;
-    this.#setHealth(slot, { ...sound, ban });
+    this.#book.setHealth(slot, { ...sound, ban });
     return hasReturned(health.ban, ban) ? { kind: 'returned', site: null } : NONE;
   }
 
@@ -176,23 +165,23 @@ export class Ledger implements LedgerView {
   ): Effect {
     const context = { fault, site, hasWorked: this.#slots.hasWorked(slot) };
     this.#slots.failed(slot);
-    const health = withFault(this.#health.get(slot) ?? sound, context);
-    this.#setHealth(slot, health);
+    const health = withFault(this.#book.health.get(slot) ?? sound, context);
+    this.#book.setHealth(slot, health);
     const phase = phaseOf(health.ban, nowMs);
     if (phase === 'out' || (phase === 'clear' && !isTooMany(health, context))) return NONE;
-    return this.ban(slot, null, { reason: fault }, nowMs);
+    return this.ban(slot, null, { reason: fault, oneSite: siteBehind(health) }, nowMs);
   }
 
   /** An answer that looks like a block by its status alone: a ban when there are enough of them within the window. */
   recordSuspect(slot: number, site: string, nowMs: number): Effect {
     this.recordReached(slot, nowMs);
     const { suspectCount, suspectWindowMs } = this.#rules;
-    const before = this.#sites.get(slot, site) ?? noRecord;
+    const before = this.#book.sites.get(slot, site) ?? noRecord;
     const record = withSuspect(before, nowMs, suspectWindowMs);
     const phase = phaseOf(record.ban, nowMs);
-    this.#setRecord(slot, site, record, nowMs);
+    this.#book.setRecord(slot, site, record, nowMs);
     if (phase === 'out' || (phase === 'clear' && record.suspects < suspectCount)) return NONE;
-    return this.ban(slot, site, { reason: 'suspect' }, nowMs);
+    return this.ban(slot, site, { reason: 'suspect', isDoubtful: true }, nowMs);
   }
 
   /**
@@ -201,7 +190,7 @@ export class Ledger implements LedgerView {
    */
   recordThrottled(slot: number, site: string, retryAfterMs: number | null, nowMs: number): Effect {
     this.recordReached(slot, nowMs);
-    const before = this.#banOf(slot, site);
+    const before = this.#book.banOf(slot, site);
     const strikes = phaseOf(before, nowMs) === 'out' ? before.strikes : before.strikes + 1;
     const baseMs = retryAfterMs ?? this.#rules.transportMs;
     const forMs = banMs(strikes, { ...siteTimes(this.#rules), baseMs }, this.random.float());
@@ -214,30 +203,40 @@ export class Ledger implements LedgerView {
    */
   ban(slot: number, site: string | null, ask: BanAsk, nowMs: number): Effect {
     const { reason } = ask;
-    const state = this.#banOf(slot, site);
+    const state = this.#book.banOf(slot, site);
     const times = site === null ? transportTimes(this.#rules) : siteTimes(this.#rules);
     const longestMs = ask.isExact === true ? Infinity : times.capMs * (1 + times.jitter);
     const phase = phaseOf(state, nowMs);
     if (phase === 'out' && ask.isExact !== true) {
       const untilMs = nowMs + Math.min(ask.forMs ?? 0, longestMs);
-      if (untilMs > state.untilMs) this.#setBan(slot, site, { ban: { ...state, untilMs }, nowMs });
+      if (untilMs > state.untilMs) this.#book.setBan(slot, site, { ...state, untilMs }, nowMs);
       return NONE;
     }
     if (phase === 'clear' && ask.isOrder !== true) {
-      const pool = this.#quota.fullPool(slot, site);
+      const pool = this.#book.quota.fullPool(slot, site, ask.isDoubtful);
       if (pool !== null) return { kind: 'spared', site, reason, pool };
     }
     const plainMs = banMs(state.strikes + 1, times, this.random.float());
     const forMs = Math.min(ask.forMs ?? plainMs, longestMs);
-    const ban = struck(state, forMs, { reason, nowMs });
-    this.#setBan(slot, site, { ban, nowMs });
+    const { isOrder = false, oneSite = null } = ask;
+    const ban = struck(state, forMs, { reason, nowMs, isOrder, oneSite });
+    this.#book.setBan(slot, site, ban, nowMs);
     return { kind: 'banned', site, reason, strikes: ban.strikes, forMs };
+  }
+
+  /** Notes what a ban that is on goes by. */
+  noteEvidence(slot: number, site: string | null, evidence: BanEvidence, nowMs: number): void {
+    this.#book.note(slot, site, evidence, nowMs);
   }
 
   /** Ends a ban by hand; strikes stay. */
   lift(slot: number, site: string | null, nowMs: number): void {
-    const state = this.#banOf(slot, site);
-    if (isAside(state)) this.#setBan(slot, site, { ban: { ...state, untilMs: CLEAR }, nowMs });
+    this.#book.lift(slot, site, nowMs);
+  }
+
+  /** Takes back what was set aside since `sinceMs` because of this site; returns how many bans that were. */
+  rollBack(site: string, sinceMs: number, nowMs: number): number {
+    return this.#book.rollBack(site, sinceMs, nowMs);
   }
 
   /** Every exit, for admin. */
@@ -255,43 +254,9 @@ export class Ledger implements LedgerView {
     return bansIn(this.#parts);
   }
 
-  #banOf(slot: number, site: string | null): BanState {
-    return (site === null ? this.#health.get(slot)?.ban : this.#sites.get(slot, site)?.ban) ?? noBan;
-  }
-
-  /** Turns both bans that a request to this site meets. */
-  #turnBans(
-    slot: number,
-    by: { site: string; nowMs: number; turn: (ban: BanState, nowMs: number) => BanState },
-  ): void {
-    const health = this.#health.get(slot);
-    if (health !== undefined) this.#setHealth(slot, { ...health, ban: by.turn(health.ban, by.nowMs) });
-    const record = this.#sites.get(slot, by.site);
-    if (record === undefined) return;
-    this.#setRecord(slot, by.site, { ...record, ban: by.turn(record.ban, by.nowMs) }, by.nowMs);
-  }
-
-  #setBan(slot: number, site: string | null, next: { ban: BanState; nowMs: number }): void {
-    if (site === null) this.#setHealth(slot, { ...sound, ban: next.ban });
-    else this.#setRecord(slot, site, { ...noRecord, ban: next.ban }, next.nowMs);
-  }
-
-  #setHealth(slot: number, health: Health): void {
-    const was = isAside(this.#banOf(slot, null));
-    const is = isAside(health.ban);
-    if (was !== is) this.#quota.change(slot, null, is ? 1 : -1);
-    if (!is && health.ban.strikes === 0 && health.faults === 0) this.#health.delete(slot);
-    else this.#health.set(slot, health);
-    this.#mark(slot);
-  }
-
-  #setRecord(slot: number, site: string, record: SiteRecord, nowMs: number): void {
-    this.#sites.set(slot, site, record, nowMs);
-    this.#mark(slot);
-  }
-
-  #mark(slot: number): void {
-    this.#slots.marks[slot] = this.#health.has(slot) || this.#sites.has(slot) ? 1 : 0;
+  get #parts(): LedgerParts {
+    const { health, sites } = this.#book;
+    return { slots: this.#slots, health, sites, orders: this.orders };
   }
 }
 

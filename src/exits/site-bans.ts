@@ -73,6 +73,16 @@ export class SiteBans {
     }
   }
 
+  /** Records of one site, as they are now, by slot. */
+  at(site: string): [number, SiteRecord][] {
+    const found: [number, SiteRecord][] = [];
+    for (const [slot, sites] of this.#bySlot) {
+      const record = sites.get(site);
+      if (record !== undefined) found.push([slot, record]);
+    }
+    return found;
+  }
+
   /** Puts a record in place; one that says nothing is dropped. */
   set(slot: number, site: string, record: SiteRecord, nowMs: number): void {
     const before = this.get(slot, site);

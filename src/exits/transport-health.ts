@@ -75,6 +75,11 @@ export function withFault(health: Health, context: FaultContext): Health {
   };
 }
 
+/** The site that all faults so far may be the fault of; null where the exit was at fault itself, or several sites had them. */
+export function siteBehind(health: Health): string | null {
+  return health.ownFaults === 0 && !health.manySites ? health.site : null;
+}
+
 /** Whether the last fault, which `health` counts already, takes the exit out. */
 export function isTooMany(health: Health, context: FaultContext): boolean {
   const limit = limitOf(context);

@@ -9,6 +9,8 @@
  *                           └─────────────────────────── trial ── no word for a while ──▶ half_open
  */
 
+import type { BanEvidence } from '../core/events.js';
+
 /** What an exit can do wrong on the way, whatever the site: counted in its transport health. */
 export type TransportFault =
   | 'refused'
@@ -38,9 +40,17 @@ export interface BanState {
   readonly untilMs: number;
   /** When the trial of the half-open state began; -Infinity where none runs. */
   readonly trialMs: number;
+  /** When it last came back from being set aside; -Infinity before. */
+  readonly returnedMs: number;
   /** When strikes last changed. */
   readonly changedMs: number;
   readonly reason: string;
+  /** A person, or the site itself by Retry-After, said so. */
+  readonly isOrder: boolean;
+  /** The one site that all faults behind a ban altogether had to do with, so that it may be the site's fault; or null. */
+  readonly oneSite: string | null;
+  /** What it went by; null where nobody has noted it. */
+  readonly evidence: BanEvidence | null;
 }
 
 /** How long things last. */
@@ -58,6 +68,8 @@ export const CLEAR = -Infinity;
 export const TRIAL_MS = 60_000;
 
 const TRIAL_WAIT_MS = 1000;
+const RETURN_STEP_MS = 5000;
+const RETURN_MS = 6 * RETURN_STEP_MS;
 const NEVER = -Infinity;
 /** Above this the doubling is beyond any cap. */
 const MAX_STRIKES = 40;
@@ -67,8 +79,12 @@ export const noBan: BanState = {
   strikes: 0,
   untilMs: CLEAR,
   trialMs: NEVER,
+  returnedMs: NEVER,
   changedMs: NEVER,
   reason: '',
+  isOrder: false,
+  oneSite: null,
+  evidence: null,
 };
 
 /** What may happen to a ban, and what it becomes; everything else leaves it as it is. The clock moves `out` to `half_open`. */
@@ -116,14 +132,23 @@ export function banMs(strikes: number, times: BanTimes, chance: number): number 
 export function struck(
   state: BanState,
   forMs: number,
-  cause: { readonly reason: string; readonly nowMs: number },
+  cause: {
+    readonly reason: string;
+    readonly nowMs: number;
+    readonly isOrder?: boolean;
+    readonly oneSite?: string | null;
+  },
 ): BanState {
   return {
     strikes: Math.min(state.strikes + 1, MAX_STRIKES),
     untilMs: cause.nowMs + forMs,
     trialMs: NEVER,
+    returnedMs: NEVER,
     changedMs: cause.nowMs,
     reason: cause.reason,
+    isOrder: cause.isOrder === true,
+    oneSite: cause.oneSite ?? null,
+    evidence: null,
   };
 }
 
@@ -134,9 +159,29 @@ export function struck(
 export function succeeded(state: BanState, baseMs: number, nowMs: number): BanState {
   const phase = phaseOf(state, nowMs);
   if (phase === 'out') return state;
-  if (phase !== 'clear') return { ...state, untilMs: CLEAR, trialMs: NEVER, changedMs: nowMs };
+  if (phase !== 'clear')
+    return { ...state, untilMs: CLEAR, trialMs: NEVER, returnedMs: nowMs, changedMs: nowMs };
   if (state.strikes === 0 || nowMs - state.changedMs < baseMs) return state;
   return { ...state, strikes: state.strikes - 1, changedMs: nowMs };
+}
+
+/** Ended before its time; its strikes stay. */
+export function lifted(state: BanState): BanState {
+  return { ...state, untilMs: CLEAR, trialMs: NEVER };
+}
+
+/** Ended because it was a mistake: its strike goes as well. */
+export function forgiven(state: BanState, nowMs: number): BanState {
+  return { ...lifted(state), strikes: Math.max(0, state.strikes - 1), changedMs: nowMs };
+}
+
+/**
+ * How many exchanges at once an exit may have that has just come back: one, and twice as many every five seconds, until
+ * after half a minute there is no bound, so that what made it fail is not done to it again at once.
+ */
+export function mostAfterReturn(state: BanState, nowMs: number): number {
+  const sinceMs = nowMs - state.returnedMs;
+  return sinceMs >= RETURN_MS ? Infinity : 2 ** Math.floor(sinceMs / RETURN_STEP_MS);
 }
 
 /** A request is let through: in the half-open state it is the trial, in all others nothing changes. */

@@ -5,16 +5,20 @@
 import type { Failure } from '../core/errors.js';
 import type { ExchangeEnded } from '../core/events.js';
 import type { Fields } from '../http1/fields.js';
-import { Abandonment } from '../open/dial.js';
+import type { Abandonment } from '../open/dial.js';
 import { classify, type Verdict } from '../outcome/classify.js';
 import type { AttemptFacts } from '../outcome/facts.js';
+import type { RuleFinding } from '../outcome/finding.js';
 import { decideRetry, endWith, type RetryDecision } from '../outcome/retry.js';
+import { Neighbours } from '../upstreams/neighbours.js';
+import type { TunnelEnd } from '../outcome/tunnel-signs.js';
 import type { ClientExchange } from './exchange.js';
-import { pickAnother, pickAtOnce, pickExit, type Exit } from './pick-exit.js';
-import { recordTry, settleSuspects, tellTry } from './record.js';
-import { appendMaking, refuse } from './respond.js';
+import { begin, pickFirst, type Course } from './course.js';
+import { HeldAnswer, type JudgedTry } from './held-answer.js';
+import { pickAnother, pickAtOnce, type Exit } from './pick-exit.js';
+import { isSuspended, recordTry, settleSuspects, tellTry } from './record.js';
+import { appendMaking, refuse, siteIsDown } from './respond.js';
 import type { GatewayServices } from './services.js';
-import { SessionPin } from './session-pin.js';
 import type { Trace } from './trace.js';
 import type { Ask } from './understand.js';
 
@@ -22,6 +26,8 @@ import type { Ask } from './understand.js';
 export interface Delivery {
   readonly end: ExchangeEnded['end'];
   readonly bytes?: { readonly in: number; readonly out: number };
+  /** What a tunnel showed of itself. */
+  readonly tunnel?: TunnelEnd;
 }
 
 /** What one try brought, not yet shown to the client. */
@@ -29,6 +35,8 @@ export interface Try {
   readonly facts: AttemptFacts;
   /** Dial, TLS and handshake; 0 on a kept connection. */
   readonly openMs: number;
+  /** The rule that decided about the answer, if one did. */
+  readonly finding?: RuleFinding | null;
   /** Gives the answer to the client; `tellMore` adds our fields to its own. Resolves when the exchange is over. */
   deliver(tellMore: (fields: Fields) => void): Promise<Delivery>;
   /** Nobody will see this answer. */
@@ -54,46 +62,50 @@ export interface Job {
   readonly carrier: Carrier;
 }
 
-/** What the loop remembers from try to try. */
-interface Course {
-  readonly deadlineMs: number;
-  readonly retriesAllowed: number;
-  avoid: ReadonlySet<string>;
-  readonly abandonment: Abandonment;
-  readonly pin: SessionPin | null;
-  /** The exit to be tried once more, of a session that must not move for one fault. */
-  again: Exit | null;
-  previousSuspectStatus: number | null;
-  /** Exits whose answers looked like a block by their status alone. */
-  suspects: readonly Exit[];
+/** Serves one request to its end. Never rejects for anything the network does. */
+export function runAttempts(services: GatewayServices, job: Job): Promise<void> {
+  const { site } = job.ask.context.target;
+  const admission = services.siteGuard.admit(site, job.exchange.startedMs);
+  switch (admission.kind) {
+    case 'open':
+      return attemptEach(services, job, begin(services, job));
+    case 'closed':
+      job.trace.verdict = 'target_failed';
+      refuse(services, job.exchange, job.trace, siteIsDown(site, admission.retryAfterMs));
+      return Promise.resolve();
+    case 'canary':
+      return attemptEach(services, job, begin(services, job)).finally(() =>
+        services.siteGuard.canaryEnded(site, services.clock.nowMs()),
+      );
+  }
 }
 
-const NONE_TRIED: ReadonlySet<string> = new Set();
-const NO_SUSPECTS: readonly Exit[] = [];
-
-/** Serves one request to its end. Never rejects for anything the network does. */
-export async function runAttempts(services: GatewayServices, job: Job): Promise<void> {
-  const course = begin(services, job);
-  const first = pickAtOnce(services, job, course) ?? (await pickExit(services, job, course));
+async function attemptEach(services: GatewayServices, job: Job, course: Course): Promise<void> {
+  const atOnce = job.ask.route.onExhausted === 'wait' ? null : pickAtOnce(services, job, course);
+  const first = atOnce ?? (await pickFirst(services, job, course));
   if (first.kind === 'none') {
     if (course.abandonment.isAbandoned) leave(services, job);
     else refuse(services, job.exchange, job.trace, first.failure);
     return;
   }
-  let exit: Exit | null = first;
-  while (exit !== null) {
-    const current: Exit = exit;
-    if (course.abandonment.isAbandoned) {
-      leave(services, job);
-      return;
-    }
-    const startedMs = services.clock.nowMs();
-    services.ledger.begin(current.slot, job.ask.context.target.site, startedMs);
-    try {
-      exit = await tryThrough(services, job, course, { exit: current, startedMs });
-    } finally {
-      services.ledger.end(current.slot, job.ask.context.target.site, services.clock.nowMs());
-    }
+  try {
+    let exit: Exit | null = first;
+    while (exit !== null && !course.abandonment.isAbandoned) exit = await turn(services, job, course, exit);
+    if (exit !== null) leave(services, job);
+  } finally {
+    course.held?.discard();
+  }
+}
+
+/** One try, for as long as which the exit counts as in use. */
+async function turn(services: GatewayServices, job: Job, course: Course, exit: Exit): Promise<Exit | null> {
+  const { site } = job.ask.context.target;
+  const startedMs = services.clock.nowMs();
+  services.ledger.begin(exit.slot, site, startedMs);
+  try {
+    return await tryThrough(services, job, course, { exit, startedMs });
+  } finally {
+    services.ledger.end(exit.slot, site, services.clock.nowMs());
   }
 }
 
@@ -101,25 +113,6 @@ export async function runAttempts(services: GatewayServices, job: Job): Promise<
 function leave(services: GatewayServices, job: Job): void {
   job.trace.verdict = 'client_gone';
   job.trace.finish(services.emit, services.clock.nowMs(), 'client_gone');
-}
-
-function begin(services: GatewayServices, job: Job): Course {
-  const { ask, exchange } = job;
-  const { controls } = ask.context;
-  const timeoutMs = Math.min(ask.route.timeoutMs, controls.timeoutMs ?? Infinity);
-  const abandonment = new Abandonment();
-  exchange.onGone = () => abandonment.abandon();
-  services.transportBudget.request(exchange.startedMs);
-  return {
-    deadlineMs: exchange.startedMs + timeoutMs,
-    retriesAllowed: Math.min(ask.route.retries, controls.retries ?? Infinity),
-    avoid: NONE_TRIED,
-    abandonment,
-    pin: controls.session === null ? null : new SessionPin(services, ask.context.client, controls.session),
-    again: null,
-    previousSuspectStatus: null,
-    suspects: NO_SUSPECTS,
-  };
 }
 
 /** Tries, judges and decides; delivers or fails where no other try follows. */
@@ -143,28 +136,45 @@ async function tryThrough(
     statuses: ask.route.statuses,
     detect: ask.context.controls.detect,
     upstreamHasLogin: exit.upstream.login !== null,
+    finding: made.finding ?? null,
   });
   trace.verdict = verdict.name;
   const isRetried = exit.upstream.id === course.again?.upstream.id;
+  const isSetAside = recordTry(services, job, exit, { verdict, facts, tookMs: nowMs - startedMs });
   const wanted = decide(services, job, course, { verdict, facts, nowMs, isRetried });
-  const isAnswered = facts.kind === 'answer' && !facts.refusedTunnel;
-  const isSetAside = recordTry(services, job, exit, { verdict, isAnswered, tookMs: nowMs - startedMs });
   const suspectStatus = statusOfSuspect(verdict, facts);
-  if (suspectStatus !== null) course.suspects = [...course.suspects, exit];
+  if (suspectStatus !== null) course.suspects = [...course.suspects, { exit, status: suspectStatus }];
   const next =
     wanted.kind === 'retry' ? await nextExit(services, job, course, { exit, wanted, isSetAside }) : null;
   const decision = wanted.kind === 'retry' && next === null ? endWith(verdict) : wanted;
   tellTry(services, job, exit, { verdict, decision });
   if (next !== null) {
-    made.discard();
+    (course.held ??= new HeldAnswer()).keep({ made, verdict, exit });
     course.previousSuspectStatus = suspectStatus ?? course.previousSuspectStatus;
     return next;
   }
   const isPageOwn = decision.kind === 'deliver' && decision.isPageOwn;
   settleSuspects(services, job, course.suspects, { verdict, isPageOwn, exit });
-  if (decision.kind === 'fail') fail(services, job, made, decision.failure);
-  else await deliver(services, job, course, made);
+  await settle(services, job, course, { made, verdict, exit, decision });
   return null;
+}
+
+/** The end: the best answer that there is, or what was wrong. */
+async function settle(
+  services: GatewayServices,
+  job: Job,
+  course: Course,
+  last: JudgedTry & { readonly decision: RetryDecision },
+): Promise<void> {
+  const isOver = last.verdict.name === 'client_gone' || job.exchange.bodyFault !== null;
+  const better = isOver ? null : (course.held?.better(last) ?? null);
+  if (better !== null) {
+    job.trace.verdict = better.verdict.name;
+    job.trace.pool = better.exit.pool.name;
+    job.trace.upstream = better.exit.upstream;
+    await deliver(services, job, course, better.made);
+  } else if (last.decision.kind === 'fail') fail(services, job, last.made, last.decision.failure);
+  else await deliver(services, job, course, last.made);
 }
 
 /** A try that was ended by the deadline of the exchange says nothing about the exit: it did not get its own time. */
@@ -186,6 +196,7 @@ async function nextExit(
   course.again = isSame ? after.exit : null;
   if (isSame) return after.exit;
   course.avoid = new Set([...course.avoid, after.exit.upstream.id]);
+  (course.neighbours ??= new Neighbours()).add(after.exit.upstream);
   return pickAnother(services, job, course);
 }
 
@@ -209,6 +220,8 @@ function decide(
     transportBudget: services.transportBudget.allows(now.nowMs),
     session: job.ask.context.controls.session,
     triedSameExit: now.isRetried,
+    isSiteDown: services.siteGuard.isDown(job.ask.context.target.site),
+    isSuspended: isSuspended(services, job, now.verdict),
     previousSuspectStatus: course.previousSuspectStatus,
     status: facts.kind === 'answer' ? facts.status : null,
   });
@@ -225,7 +238,12 @@ async function deliver(services: GatewayServices, job: Job, course: Course, made
     leave(services, job);
     return;
   }
-  const { explain } = ask.context.controls;
+  const { controls, client, target, requestId } = ask.context;
+  const { explain } = controls;
+  if (ask.route.expose !== 'none' && trace.upstream !== null) {
+    const about = { request: requestId, exit: trace.upstream.id, site: target.site };
+    trace.receipt = services.receipts.write(about, client, services.clock.wallMs());
+  }
   const delivery = await made.deliver((fields) => appendMaking(fields, trace, ask.route.expose, explain));
   trace.finish(services.emit, services.clock.nowMs(), delivery.end, delivery.bytes);
 }

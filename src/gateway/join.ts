@@ -15,8 +15,8 @@ export interface Joint {
   /** The head that tells the client so. */
   readonly head: { readonly status: number; readonly reason: string; readonly fields: Fields };
   readonly upgraded: { readonly wire: Wire; readonly rest: Buffer };
-  /** Called when the first byte from the far side came. */
-  readonly onFirstAnswer?: () => void;
+  /** Called with the first byte from the far side. */
+  readonly onFirstAnswer?: (first: number) => void;
 }
 
 /** Sends the head and relays until both sides are done. */
@@ -39,7 +39,7 @@ export function joinWires(services: GatewayServices, ask: Ask, joint: Joint): Pr
       onFirstAnswer: joint.onFirstAnswer ?? (() => undefined),
       onEnd: (end) => {
         services.relays.delete(relay);
-        resolve({ end, bytes: { in: relay.bytesIn, out: relay.bytesOut } });
+        resolve({ end, bytes: { in: relay.bytesIn, out: relay.bytesOut }, tunnel: relay.ended });
       },
     });
     services.relays.add(relay);

@@ -3,7 +3,9 @@ import type { Failure } from '../core/errors.js';
 import type { SessionPinned } from '../core/events.js';
 import type { Abandonment } from '../open/dial.js';
 import { withRouteFilter } from '../routing/route.js';
-import { choose, type Choice, type ExitFilter } from '../upstreams/choose.js';
+import { choose, type Ask as ChooseAsk, type Choice, type ExitFilter } from '../upstreams/choose.js';
+import { chooseLeastBad } from '../upstreams/least-bad.js';
+import type { Neighbours } from '../upstreams/neighbours.js';
 import type { Pool } from '../upstreams/pool.js';
 import type { Upstream } from '../upstreams/upstream.js';
 import type { Job } from './attempt.js';
@@ -38,8 +40,12 @@ type None = Extract<Choice, { kind: 'none' }>;
 export interface PickCourse {
   readonly deadlineMs: number;
   readonly avoid: ReadonlySet<string>;
+  /** Places that were tried; null before the first retry. */
+  readonly neighbours: Neighbours | null;
   readonly abandonment: Abandonment;
   readonly pin: SessionPin | null;
+  /** Only so many pools of the route; all when not given. */
+  readonly poolCount?: number;
 }
 
 /** The exit of a session that stays, or of a request without session, if one is free: the usual cases, without a wait. */
@@ -63,12 +69,46 @@ export async function pickAnother(
   return found.kind === 'exit' ? found : null;
 }
 
-/** The exit for the first try. Waits at most `timeouts.acquire`, and not at all when waiting can't help. */
+/**
+ * The exit for the first try. Where none is free: as the route says (`on_exhausted`). Waits at most `timeouts.acquire` for
+ * a pool, and not at all when waiting can't help.
+ */
 export async function pickExit(
   services: GatewayServices,
   job: Job,
   course: PickCourse,
 ): Promise<Exit | NoExit> {
+  const { onExhausted, pools } = job.ask.route;
+  if (onExhausted === 'fail') return pickNow(services, job, course);
+  if (onExhausted !== 'wait') {
+    const found = await pickWaiting(services, job, course);
+    return found.kind === 'none' && onExhausted === 'least_bad'
+      ? leastBad(services, job, course, found)
+      : found;
+  }
+  let found = noExit({ kind: 'none', retryAfterMs: null, reason: 'no pool of the route matches' }) as
+    Exit | NoExit;
+  for (let count = 1; count <= pools.length && found.kind === 'none'; count++)
+    found = await pickWaiting(services, job, { ...course, poolCount: count });
+  return found;
+}
+
+/** Every exit is set aside: the one that would be back first, at a trickle. A session stays where it is. */
+function leastBad(services: GatewayServices, job: Job, course: PickCourse, none: NoExit): Exit | NoExit {
+  if (course.pin !== null) return none;
+  const { target, controls } = job.ask.context;
+  const { site } = target;
+  const filter = withRouteFilter(controls.filter, job.ask.route.filter);
+  for (const pool of poolsOf(job, null)) {
+    const index = chooseLeastBad(askFor(services, job, course, { pool, pinned: null, filter }));
+    if (index < 0 || !services.trickle.take(`${pool.name} ${site}`, services.clock.nowMs())) continue;
+    job.trace.why = 'least_bad';
+    return exitOf(pool, index, { sessionKey: null, filter });
+  }
+  return none;
+}
+
+async function pickWaiting(services: GatewayServices, job: Job, course: PickCourse): Promise<Exit | NoExit> {
   const { rules } = job.ask;
   const giveUpMs = Math.min(services.clock.nowMs() + rules.runtime.timeouts.acquireMs, course.deadlineMs);
   for (;;) {
@@ -116,7 +156,8 @@ function chooseFrom(
 ): Exit | NoExit {
   const { route, context } = job.ask;
   const filter = withRouteFilter(context.controls.filter, route.filter);
-  const pools = poolsOf(job, pinned);
+  const all = poolsOf(job, pinned);
+  const pools = course.poolCount === undefined ? all : all.slice(0, course.poolCount);
   let soonest: None = { kind: 'none', retryAfterMs: null, reason: 'no pool of the route matches' };
   for (const pool of pools) {
     const choice = chooseIn(services, job, course, { pool, pinned, filter });
@@ -150,9 +191,18 @@ function chooseIn(
   course: PickCourse,
   where: { readonly pool: Pool; readonly pinned: string | null; readonly filter: ExitFilter },
 ): Choice {
+  return choose(askFor(services, job, course, where));
+}
+
+function askFor(
+  services: GatewayServices,
+  job: Job,
+  course: PickCourse,
+  where: { readonly pool: Pool; readonly pinned: string | null; readonly filter: ExitFilter },
+): ChooseAsk {
   const { pool } = where;
   const { site } = job.ask.context.target;
-  return choose({
+  return {
     ...where,
     view: services.ledger,
     cursors: services.ledger.cursors,
@@ -160,10 +210,11 @@ function chooseIn(
     random: services.random,
     site,
     avoid: course.avoid,
+    neighbours: course.neighbours,
     // A crawler that computes the exit itself knows no more than the id that it gave.
     sessionKey: pool.ketama === null ? (course.pin?.key ?? null) : (course.pin?.ask.id ?? null),
     hashKey: hashKeyOf(pool, job),
-  });
+  };
 }
 
 function noExit(choice: None): NoExit {

@@ -1,23 +1,48 @@
-/** Writes down what tries proved: in the ledger, and as events. */
+/** Writes down what tries proved: in the ledger, with the site guard, and as events. */
 import type { Effect } from '../exits/effect.js';
 import type { Verdict } from '../outcome/classify.js';
+import type { AttemptFacts } from '../outcome/facts.js';
 import { judgeSuspects, type RetryDecision } from '../outcome/retry.js';
 import type { Job } from './attempt.js';
-import { cutOnBan } from './cut-tunnels.js';
+import { evidenceOf, plainEvidence } from './ban-evidence.js';
+import { banReported } from './feedback.js';
+import { showSite, sightingOf } from './guard-site.js';
 import type { Exit } from './pick-exit.js';
+import { effectOfRule } from './record-rule.js';
 import type { GatewayServices } from './services.js';
+import { tellOfBan } from './tell-of-ban.js';
 
 /** The end of a try. */
 export interface Judged {
   readonly verdict: Verdict;
-  /** Whether the target's own answer came back, so that the way is sound. */
-  readonly isAnswered: boolean;
+  readonly facts: AttemptFacts;
   readonly tookMs: number;
 }
 
+/** An answer that may be a block, by its status alone. */
+export interface Suspect {
+  readonly exit: Exit;
+  readonly status: number;
+}
+
+const NONE: Effect = { kind: 'none' };
+
 /** Records a try, but for suspect answers, which wait for {@link settleSuspects}. True when the exit was set aside. */
 export function recordTry(services: GatewayServices, job: Job, exit: Exit, judged: Judged): boolean {
-  return tellOfBan(services, exit, effectOf(services, job, exit, judged));
+  const { verdict, facts } = judged;
+  const { target, requestId } = job.ask.context;
+  const sighting = sightingOf(verdict, facts, job.ask.context.controls.detect);
+  if (sighting !== null) showSite(services, target.site, { exit: exit.slot, sighting });
+  const status = facts.kind === 'answer' ? facts.status : null;
+  return tellOfBan(services, exit, effectOf(services, job, exit, judged), () =>
+    evidenceOf(verdict, requestId, status),
+  );
+}
+
+/** Whether the rule (or the status) behind this verdict is suspended at the site. */
+export function isSuspended(services: GatewayServices, job: Job, { name, reason }: Verdict): boolean {
+  if (name !== 'blocked' && name !== 'suspect') return false;
+  return services.siteGuard.isSuspended(job.ask.context.target.site, reason, services.clock.nowMs());
 }
 
 /** Tells of a try and of what follows it; a retry is charged to its budget. */
@@ -45,18 +70,35 @@ export function tellTry(
   }
 }
 
-function effectOf(services: GatewayServices, job: Job, exit: Exit, judged: Judged): Effect {
-  const { ledger, clock } = services;
-  const { verdict } = judged;
+function effectOf(
+  services: GatewayServices,
+  job: Job,
+  exit: Exit,
+  { verdict, facts, tookMs }: Judged,
+): Effect {
+  const { ledger, clock, siteGuard } = services;
   const { site } = job.ask.context.target;
   const nowMs = clock.nowMs();
-  if (verdict.health !== null) return ledger.recordTransportFailure(exit.slot, verdict.health, nowMs, site);
-  if (verdict.name === 'throttled')
-    return ledger.recordThrottled(exit.slot, site, verdict.retryAfterMs, nowMs);
-  if (!judged.isAnswered) return { kind: 'none' };
+  const isAnswered = facts.kind === 'answer' && !facts.refusedTunnel;
+  // While the site is down or the rule fires on everything, nothing is held against an exit but what is its own.
+  const isExcused = siteGuard.isDown(site) || isSuspended(services, job, verdict);
+  if (verdict.health !== null && !(isExcused && isOfSite(verdict)))
+    return ledger.recordTransportFailure(exit.slot, verdict.health, nowMs, site);
+  if (!isExcused) {
+    if (verdict.rule !== null && verdict.name !== 'ok')
+      return effectOfRule(services, exit, { site, verdict, isAnswered });
+    if (verdict.name === 'throttled')
+      return ledger.recordThrottled(exit.slot, site, verdict.retryAfterMs, nowMs);
+  }
+  if (!isAnswered) return NONE;
   if (verdict.name !== 'ok') return ledger.recordReached(exit.slot, nowMs);
-  ledger.firstByte(exit.slot, judged.tookMs);
+  ledger.firstByte(exit.slot, tookMs);
   return ledger.recordSuccess(exit.slot, site, nowMs);
+}
+
+/** A fault on the way that may be the site's. */
+function isOfSite({ health }: Verdict): boolean {
+  return health === 'silent' || health === 'unclear';
 }
 
 /**
@@ -66,34 +108,28 @@ function effectOf(services: GatewayServices, job: Job, exit: Exit, judged: Judge
 export function settleSuspects(
   services: GatewayServices,
   job: Job,
-  suspects: readonly Exit[],
+  suspects: readonly Suspect[],
   end: { readonly verdict: Verdict; readonly isPageOwn: boolean; readonly exit: Exit },
 ): void {
-  const { ledger, clock } = services;
-  const { site } = job.ask.context.target;
-  for (const suspect of suspects) {
-    const meaning = judgeSuspects({ ...end, isOtherExit: suspect.slot !== end.exit.slot });
+  const { ledger, clock, siteGuard } = services;
+  const { target, requestId } = job.ask.context;
+  const { site } = target;
+  for (const { exit, status } of suspects) {
+    const meaning = judgeSuspects({ ...end, isOtherExit: exit.slot !== end.exit.slot });
+    if (meaning === 'nothing') continue;
+    const rule = `status_${status}`;
+    showSite(services, site, { exit: exit.slot, sighting: { kind: 'bad', rule } });
     const nowMs = clock.nowMs();
-    if (meaning === 'count') tellOfBan(services, suspect, ledger.recordSuspect(suspect.slot, site, nowMs));
-    else if (meaning === 'ban_now') {
-      tellOfBan(services, suspect, ledger.ban(suspect.slot, site, { reason: 'suspect' }, nowMs));
+    const at = { exit: exit.upstream.id, site };
+    if (services.reports.isReported(at.exit, site, nowMs)) {
+      banReported(services, { ...at, request: requestId, field: rule });
+      continue;
     }
+    if (siteGuard.isDown(site) || siteGuard.isSuspended(site, rule, nowMs)) continue;
+    const effect =
+      meaning === 'count'
+        ? ledger.recordSuspect(exit.slot, site, nowMs)
+        : ledger.ban(exit.slot, site, { reason: 'suspect' }, nowMs);
+    tellOfBan(services, exit, effect, () => plainEvidence(requestId, 'status', status));
   }
-}
-
-/** Tells of an exit that was set aside, and deals with its tunnels; true when it was. */
-export function tellOfBan(services: GatewayServices, exit: Exit, effect: Effect): boolean {
-  if (effect.kind !== 'banned') return false;
-  services.emit({
-    type: 'exit_banned',
-    upstream: exit.upstream.id,
-    upstreamLabel: exit.upstream.label,
-    site: effect.site,
-    reason: effect.reason,
-    strikes: effect.strikes,
-    forMs: effect.forMs,
-  });
-  const ban = { exit: exit.upstream.id, site: effect.site };
-  cutOnBan(services.relays, services.rules().runtime.tunnels, ban);
-  return true;
 }

@@ -4,6 +4,7 @@
  */
 import type { ByteMeter } from '../access/rate-limit.js';
 import type { Deadline, TimerWheel } from '../core/timer-wheel.js';
+import type { TunnelEnd } from '../outcome/tunnel-signs.js';
 import { NOBODY, type Wire, type WireReader } from '../open/wire.js';
 
 /** How long a client may take for what is unsent when its relay is cut. */
@@ -32,6 +33,11 @@ export class Relay {
   /** From the client, and to it. */
   bytesIn = 0;
   bytesOut = 0;
+  /** First byte either way; -1 before it. */
+  private firstIn = -1;
+  private firstOut = -1;
+  /** The side that ended first. */
+  private firstEnd: Wire | null = null;
   private readonly idle: Deadline;
   private readonly lifetime: Deadline;
   private end: RelayEnd | null = null;
@@ -53,7 +59,8 @@ export class Relay {
       readonly site: string;
       readonly wheel: TimerWheel;
       readonly limits: RelayLimits;
-      readonly onFirstAnswer: () => void;
+      /** Given the first byte from the far side. */
+      readonly onFirstAnswer: (first: number) => void;
       readonly onEnd: (end: RelayEnd) => void;
     },
   ) {
@@ -74,6 +81,12 @@ export class Relay {
 
   get site(): string {
     return this.parts.site;
+  }
+
+  /** What its bytes and its end showed. */
+  get ended(): TunnelEnd {
+    const { bytesIn, bytesOut, firstIn, firstOut } = this;
+    return { bytesIn, bytesOut, firstIn, firstOut, isFarEnd: this.firstEnd === this.upstream };
   }
 
   /** Sends what each side said before the relay stood, then lets both flow. */
@@ -119,11 +132,17 @@ export class Relay {
   }
 
   /** @internal Bytes go by; false when the client may have no more, and both sides were cut. */
-  passed(from: Wire, bytes: number): boolean {
+  passed(from: Wire, chunk: Buffer): boolean {
+    const bytes = chunk.length;
     this.idle.restart(this.idleMs);
-    if (from === this.client) this.bytesIn += bytes;
-    else {
-      if (this.bytesOut === 0) this.parts.onFirstAnswer();
+    if (from === this.client) {
+      if (this.bytesIn === 0) this.firstIn = chunk[0] ?? -1;
+      this.bytesIn += bytes;
+    } else {
+      if (this.bytesOut === 0) {
+        this.firstOut = chunk[0] ?? -1;
+        this.parts.onFirstAnswer(this.firstOut);
+      }
       this.bytesOut += bytes;
     }
     if (this.parts.meter?.(bytes) !== false) return true;
@@ -132,12 +151,14 @@ export class Relay {
   }
 
   /** @internal One side has sent its last byte. */
-  halfEnded(): void {
+  halfEnded(from: Wire): void {
+    this.firstEnd ??= from;
     this.idle.restart(this.idleMs);
   }
 
   /** @internal One wire is closed. */
   closed(from: Wire, to: Wire, error: Error | null): void {
+    this.firstEnd ??= from;
     if (this.end === null && (error !== null || !from.hasEnded)) {
       this.end = from === this.client ? 'client_gone' : 'upstream_cut';
     }
@@ -165,7 +186,7 @@ class Way implements WireReader {
   }
 
   bytes(chunk: Buffer): void {
-    if (!this.relay.passed(this.from, chunk.length) || this.to.write(chunk)) return;
+    if (!this.relay.passed(this.from, chunk) || this.to.write(chunk)) return;
     this.from.pause();
     this.goOn ??= () => this.from.resume();
     this.to.whenFlushed(this.goOn);
@@ -173,7 +194,7 @@ class Way implements WireReader {
 
   ended(): void {
     this.to.end();
-    this.relay.halfEnded();
+    this.relay.halfEnded(this.from);
   }
 
   closed(error: Error | null): void {

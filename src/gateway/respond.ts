@@ -31,7 +31,7 @@ export function appendMaking(
   isExplained = false,
 ): void {
   if (expose === 'none') return;
-  fields.append('X-Turnpike-Request-Id', trace.requestId);
+  fields.append('X-Turnpike-Request-Id', trace.receipt ?? trace.requestId);
   if (trace.upstream !== null) {
     fields.append('X-Turnpike-Upstream', trace.upstream.id);
     if (expose === 'full') fields.append('X-Turnpike-Upstream-Address', trace.upstream.label);
@@ -42,6 +42,12 @@ export function appendMaking(
   fields.append('X-Turnpike-Verdict', trace.verdict);
   if (isExplained)
     fields.append('X-Turnpike-Explain', `route=${trace.route}; pool=${trace.pool ?? ''}; exit=${trace.why}`);
+}
+
+/** Why a request is not even tried: the site guard has found the site down. */
+export function siteIsDown(site: string, retryAfterMs: number): Failure {
+  const detail = `The site ${site} fails through every exit; one request at a time tries whether it is back.`;
+  return { code: 'target_failed', detail, retryAfterMs };
 }
 
 /**
@@ -89,8 +95,8 @@ function errorFields(trace: Trace, failure: Failure): Fields {
     'Proxy-Status',
     proxyStatusField(trace.upstream === null ? details : { ...details, nextHop: trace.upstream.id }),
   );
-  const isRetryable = row.retryable && (row.status === 503 || row.status === 429);
-  if (isRetryable)
+  const isLater = row.status === 503 || row.status === 429 || failure.retryAfterMs !== undefined;
+  if (row.retryable && isLater)
     fields.append('Retry-After', String(Math.max(1, Math.ceil((failure.retryAfterMs ?? 1000) / 1000))));
   if (row.status === 407) fields.append('Proxy-Authenticate', 'Basic realm="turnpike", charset="UTF-8"');
   return fields;

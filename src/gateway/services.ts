@@ -8,6 +8,11 @@ import type { TimerWheel } from '../core/timer-wheel.js';
 import type { Ledger } from '../exits/ledger.js';
 import type { Opener } from '../open/open.js';
 import type { TransportBudget } from '../outcome/budget.js';
+import type { Trickle } from '../exits/trickle.js';
+import type { ClientReports } from '../exits/client-reports.js';
+import type { Receipts } from '../request/receipt.js';
+import type { SiteGuard } from '../outcome/site-guard.js';
+import type { TunnelSigns } from '../outcome/tunnel-signs.js';
 import type { OwnAddresses, TargetPolicy } from '../protocol/target.js';
 import type { Runtime } from '../routing/runtime.js';
 import type { Pins } from '../state/ports.js';
@@ -39,6 +44,13 @@ export interface GatewayServices {
   readonly opener: Opener;
   readonly own: OwnAddresses;
   readonly transportBudget: TransportBudget;
+  readonly siteGuard: SiteGuard;
+  /** What exhausted pools are still used for (`on_exhausted: least_bad`). */
+  readonly trickle: Trickle;
+  /** Makes request ids that clients can give feedback on. */
+  readonly receipts: Receipts;
+  readonly reports: ClientReports;
+  readonly tunnelSigns: TunnelSigns;
   readonly replayBudget: ReplayBudget;
   /** Tunnels and upgraded connections that stand; drained last. */
   readonly relays: Set<Relay>;

@@ -22,6 +22,8 @@ export class Trace {
   blame: Blame | null = null;
   verdict = 'none';
   attempts = 0;
+  /** The request id as the client gets it with an answer, see `request/receipt.ts`. */
+  receipt: string | null = null;
   openMs: number | null = null;
   firstByteMs: number | null = null;
   private isFinished = false;

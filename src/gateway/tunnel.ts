@@ -2,13 +2,15 @@
 import { Fields } from '../http1/fields.js';
 import type { Abandonment } from '../open/dial.js';
 import { openTunnel, type TunnelOutcome } from '../open/open.js';
+import { isAlert } from '../outcome/tunnel-signs.js';
 import { runAttempts, type Carrier, type Delivery, type Try } from './attempt.js';
 import type { ClientExchange } from './exchange.js';
+import { showSite } from './guard-site.js';
 import { joinWires } from './join.js';
 import type { Exit } from './pick-exit.js';
-import { tellOfBan } from './record.js';
 import type { GatewayServices } from './services.js';
 import type { Trace } from './trace.js';
+import { judgeTunnelEnd } from './tunnel-end.js';
 import type { Ask } from './understand.js';
 
 /** Serves one CONNECT. */
@@ -95,33 +97,16 @@ class TunnelCarrier implements Carrier {
       exit: exit.upstream.id,
       head: { status: 200, reason: 'Connection established', fields },
       upgraded: outcome,
-      onFirstAnswer: () => {
+      onFirstAnswer: (first) => {
+        if (isAlert(first)) return;
         // What can be told of a tunnel's speed: how long it took to stand.
         services.ledger.firstByte(exit.slot, openMs);
         services.ledger.recordSuccess(exit.slot, site, services.clock.nowMs());
+        showSite(services, site, { exit: exit.slot, sighting: { kind: 'good' } });
       },
     });
-    this.judgeSilence(exit, delivery, services.clock.nowMs() - standsMs);
+    const stoodMs = services.clock.nowMs() - standsMs;
+    judgeTunnelEnd(services, { exit, ask, delivery, stoodMs });
     return delivery;
-  }
-
-  /**
-   * A tunnel into which the client spoke and out of which nothing came is a weak sign against the exit; none at all
-   * when the client left before an answer could have come, or no exit stands between us and the target.
-   */
-  private judgeSilence(exit: Exit, delivery: Delivery, stoodMs: number): void {
-    const { services } = this;
-    if (exit.upstream.protocol === 'direct') return;
-    const isSilent = delivery.bytes !== undefined && delivery.bytes.in > 0 && delivery.bytes.out === 0;
-    const { context, rules } = this.parts.ask;
-    const hasLeft = delivery.end === 'client_gone' && stoodMs < rules.runtime.timeouts.dialMs;
-    const isCutByUs = delivery.end === 'cut_by_drain' || delivery.end === 'cut_by_policy';
-    if (!isSilent || hasLeft || isCutByUs) return;
-    const { site } = context.target;
-    tellOfBan(
-      services,
-      exit,
-      services.ledger.recordTransportFailure(exit.slot, 'silent', services.clock.nowMs(), site),
-    );
   }
 }

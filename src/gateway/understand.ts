@@ -17,9 +17,10 @@ import {
   type Target,
   type TargetResult,
 } from '../protocol/target.js';
-import type { RequestContext } from '../request/context.js';
+import type { Controls, RequestContext } from '../request/context.js';
 import { matchRoute, type Route } from '../routing/route.js';
 import type { ClientExchange } from './exchange.js';
+import { takeFeedback } from './feedback.js';
 import type { GatewayServices, Rules } from './services.js';
 import type { Trace } from './trace.js';
 
@@ -100,6 +101,8 @@ export function understand(
   });
   if (read.kind === 'refused') return read;
   trace.session = read.controls.session?.id ?? null;
+  const badFeedback = feedbackFailure(services, auth.client, read.controls);
+  if (badFeedback !== null) return refused(badFeedback);
   const kind = head.method === 'CONNECT' ? 'tunnel' : 'forward';
   const path = kind === 'tunnel' ? null : target.path;
   const { name, tags } = auth.client;
@@ -167,6 +170,13 @@ function forbids(
     checkTarget(ask.target, rules.targets, services.own) ??
     checkClientTarget(ask.client, ask.target)
   );
+}
+
+/** Takes what the client says of an earlier answer; why it can't be taken, or null. */
+function feedbackFailure(services: GatewayServices, client: Client, { feedback }: Controls): Failure | null {
+  if (feedback === null) return null;
+  const taken = takeFeedback(services, client.name, feedback);
+  return taken.kind === 'taken' ? null : { code: 'bad_request', detail: taken.detail };
 }
 
 function defaultsOf(listener: ListenerDefaults, client: Client): ControlDefaults {

@@ -144,6 +144,11 @@ export class AnswerBody implements BodySource {
 
   /** Nothing came for too long. */
   onIdle(): void {
+    if (this.isHolding) {
+      // Nobody has asked for the body yet, so its silence says nothing.
+      this.parts.deadline.restart(this.parts.idleMs);
+      return;
+    }
     const fault: BodyFault = { kind: 'timeout', detail: `nothing came for ${this.parts.idleMs} ms` };
     this.handle({ kind: 'fault', fault });
   }

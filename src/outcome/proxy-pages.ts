@@ -72,6 +72,27 @@ const crawleraErrors: Readonly<Record<string, Saying>> = {
   bad_proxy_auth: upstreamAuth,
 };
 
+/** `X-BRD-Err-Code: policy_20020` (Bright Data; with status 200 too): whose fault it is stands before the underscore. */
+const brightDataErrors: Readonly<Record<string, Saying>> = {
+  client: refusesTarget,
+  policy: refusesTarget,
+  peer: upstreamFault,
+  proxy: upstreamFault,
+  target: targetFailed,
+};
+
+/** `Zyte-Error-Type: /download/temporary-error`: the first part of the path. */
+const zyteErrors: Readonly<Record<string, Saying>> = {
+  auth: upstreamAuth,
+  limits: refusesTarget,
+  request: refusesTarget,
+  download: refusesTarget,
+  internal: upstreamFault,
+};
+
+/** Fields of vendors whose mere presence on an error says that it is theirs. */
+const vendorFields: readonly string[] = ['x-brd-error', 'x-luminati-error', 'x-proxy-error'];
+
 /** `Proxy-Status: name; error=dns_error` (RFC 9209, section 2.3). What is not named here says nothing about blame. */
 const proxyStatusErrors: Readonly<Record<string, Saying>> = {
   dns_error: targetDns,
@@ -135,11 +156,15 @@ const tinyproxyStatuses: Readonly<Record<number, Saying>> = {
  * A mark over plain HTTP may be forged by the target, so it never counts against the exit's health there.
  */
 export function proxyEvidence(answer: AnswerFacts): Evidence | null {
-  if (answer.status < 400) return null;
+  const told = byBrightData(answer);
+  if (told === null && answer.status < 400) return null;
   const evidence =
+    told ??
     bySquid(answer) ??
     byCrawlera(answer) ??
     byProxyStatus(answer) ??
+    byZyte(answer) ??
+    byVendorField(answer) ??
     byTinyproxy(answer) ??
     byProxyChain(answer);
   if (evidence === null || answer.refusedTunnel || evidence.health === null) return evidence;
@@ -149,6 +174,23 @@ export function proxyEvidence(answer: AnswerFacts): Evidence | null {
 function bySquid(answer: AnswerFacts): Evidence | null {
   const name = answer.fields.get('x-squid-error')?.trim().split(' ', 1)[0];
   return name === undefined ? null : said(squidErrors, name, `X-Squid-Error ${name}`);
+}
+
+function byBrightData(answer: AnswerFacts): Evidence | null {
+  const code = answer.fields.get('x-brd-err-code')?.trim();
+  if (code === undefined || !/^[a-z]{1,20}_[0-9]{1,6}$/.test(code)) return null;
+  return said(brightDataErrors, code.slice(0, code.indexOf('_')), `X-BRD-Err-Code ${code}`);
+}
+
+function byZyte(answer: AnswerFacts): Evidence | null {
+  const type = answer.fields.get('zyte-error-type')?.trim();
+  if (type === undefined || !/^[a-z/-]{1,60}$/.test(type)) return null;
+  return said(zyteErrors, type.split('/').find((part) => part !== '') ?? '', `Zyte-Error-Type ${type}`);
+}
+
+function byVendorField(answer: AnswerFacts): Evidence | null {
+  const name = vendorFields.find((field) => answer.fields.has(field));
+  return name === undefined ? null : { code: 'upstream_error', health: null, mark: `a field ${name}` };
 }
 
 function byCrawlera(answer: AnswerFacts): Evidence | null {

@@ -29,6 +29,10 @@ export interface RetryFacts {
   readonly triedSameExit: boolean;
   /** Status of the answer of this attempt; null where there was none. */
   readonly status: number | null;
+  /** Whether most exits fail at this site, so that others would too (`site-guard.ts`). */
+  readonly isSiteDown: boolean;
+  /** Whether the rule behind the verdict is suspended at this site, since it fires on everything. */
+  readonly isSuspended: boolean;
   /** Status of the last suspect answer through another exit; null where there was none. */
   readonly previousSuspectStatus: number | null;
 }
@@ -61,6 +65,7 @@ const retryBlocked: RetryDecision = { kind: 'retry', where: 'elsewhere', budget:
 export function decideRetry(facts: RetryFacts): RetryDecision {
   const { verdict } = facts;
   if (verdict.name === 'ok') return deliver;
+  if (facts.isSuspended) return { kind: 'deliver', isPageOwn: true };
   if (verdict.name === 'suspect' && facts.status !== null && facts.status === facts.previousSuspectStatus) {
     return { kind: 'deliver', isPageOwn: true };
   }
@@ -69,6 +74,7 @@ export function decideRetry(facts: RetryFacts): RetryDecision {
   const isAllowed =
     where !== null &&
     !facts.committed &&
+    !facts.isSiteDown &&
     facts.attemptsMade <= facts.retriesAllowed &&
     facts.remainingMs >= MIN_REMAINING_MS &&
     isRepeatable(facts) &&
@@ -84,7 +90,7 @@ export function decideRetry(facts: RetryFacts): RetryDecision {
  */
 function whereTo(facts: RetryFacts): 'same' | 'elsewhere' | null {
   const { verdict, session } = facts;
-  if (!isCurable(verdict)) return null;
+  if (!isCurable(verdict) || !mayBeRetried(verdict)) return null;
   const isLost = verdict.health === 'refused' || verdict.health === 'auth';
   const mayStay = budgetOf(verdict) === 'transport' && !isLost && !facts.triedSameExit;
   if (session !== null && mayStay) return 'same';
@@ -108,6 +114,11 @@ function isCurable(verdict: Verdict): boolean {
     case 'unclear':
       return verdict.failure?.code !== 'exchange_timeout';
   }
+}
+
+/** A rule may say that the answer is not to be tried elsewhere. */
+function mayBeRetried({ rule }: Verdict): boolean {
+  return rule === null || rule.actions.includes('retry') || rule.actions.includes('retry_only');
 }
 
 /** A name that does not exist, or a place that may not be visited, is the same by any exit. */

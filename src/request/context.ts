@@ -31,6 +31,8 @@ export interface Controls {
   /** False: deliver whatever the target says, judge nothing. */
   readonly detect: boolean;
   readonly explain: boolean;
+  /** What the client says of an earlier answer: its request id and a verdict. */
+  readonly feedback: { readonly id: string; readonly verdict: string } | null;
 }
 
 /** Everything the attempt loop knows about a request. */

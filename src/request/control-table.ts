@@ -29,7 +29,7 @@ export interface ControlRow {
 
 const DAY_MS = 86_400_000;
 const TOKEN = /^[\x21-\x7e]{1,512}$/;
-const FEEDBACK = /^[\x21-\x3a\x3c-\x7e]{1,256};\s*[a-z_]{1,32}$/;
+const FEEDBACK = /^([\x21-\x3a\x3c-\x7e]{1,512});\s*([a-z_]{1,32})$/;
 const always = (): boolean => true;
 const opaque = (text: string): string | null => (TOKEN.test(text) ? text : null);
 
@@ -69,8 +69,10 @@ const rows: Readonly<Record<string, ControlRow>> = {
   feedback: {
     field: 'X-Turnpike-Feedback',
     wants: 'a request id and a verdict with a semicolon between',
-    read: (text) => (FEEDBACK.test(text) ? text : null),
-    isMissing: always,
+    read: (text) => {
+      const [, id, verdict] = FEEDBACK.exec(text) ?? [];
+      return id === undefined || verdict === undefined ? null : { id, verdict };
+    },
   },
   token: { field: 'X-Gatekeeper-Token', wants: 'a token', read: opaque, isMissing: always },
 };

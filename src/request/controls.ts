@@ -184,6 +184,7 @@ function weigh(asked: Asked, input: ControlsInput): Controls {
     timeoutMs: pick('timeout', defaults.timeoutMs),
     detect: pick('detect', defaults.detect) ?? true,
     explain: pick('explain', defaults.explain) ?? false,
+    feedback: pick('feedback', null),
   };
 }
 

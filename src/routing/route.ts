@@ -44,6 +44,8 @@ export interface Route {
   readonly onClientFin: 'finish' | 'abort';
   /** What answers say about the exit. */
   readonly expose: 'none' | 'id' | 'full';
+  /** What happens when no exit of a pool may be used. */
+  readonly onExhausted: 'next_tier' | 'wait' | 'least_bad' | 'fail';
   readonly statuses: StatusEvidence;
   /** Which exits its requests want where they don't say it themselves; null: any. */
   readonly filter: RouteFilter | null;

@@ -1,5 +1,6 @@
 /** The one value that a reload swaps: routes, pools and rules. Immutable. */
 import type { BanRules } from '../facts/ban.js';
+import type { GuardRules } from '../outcome/site-guard.js';
 import type { Pool } from '../upstreams/pool.js';
 import type { Route } from './route.js';
 
@@ -53,6 +54,9 @@ export interface Runtime {
   readonly timeouts: Timeouts;
   readonly limits: Limits;
   readonly bans: BanRules;
+  readonly guard: GuardRules;
+  /** How long the word of a client holds, and how many clients make it everybody's. */
+  readonly feedback: { readonly holdMs: number; readonly clients: number };
   readonly tunnels: TunnelRules;
   readonly retry: { readonly transportRatio: number; readonly transportFloorPerS: number };
   /** Name of the session header, in lower case. */

@@ -5,6 +5,7 @@ import type {
   ConnectionRefused,
   ExchangeEnded,
   SessionPinned,
+  SiteGuarded,
   TurnpikeEvent,
   UpstreamConnection,
 } from '../core/events.js';
@@ -25,6 +26,12 @@ const pinReasons: readonly SessionPinned['reason'][] = [
   'expired',
 ];
 const upstreamEvents: readonly UpstreamConnection['what'][] = ['opened', 'reused', 'stale', 'closed'];
+const guardChanges: readonly SiteGuarded['change'][] = [
+  'site_down',
+  'site_up',
+  'rule_suspended',
+  'rule_resumed',
+];
 const refusalReasons: readonly ConnectionRefused['reason'][] = [
   ...(['tls_hello', 'tls_failed', 'proxy_header', 'socks_handshake'] as const),
   ...(['over_limit', 'own_fault'] as const),
@@ -61,6 +68,10 @@ export class EventCounts {
   private readonly attempts = counters('turnpike_attempts_total');
   private readonly retries = counters('turnpike_retries_total');
   private readonly bans = counters('turnpike_bans_total');
+  private readonly spared = counters('turnpike_bans_spared_total');
+  private readonly lifted = counters('turnpike_bans_lifted_total');
+  private readonly feedback = counters('turnpike_feedback_total');
+  private readonly guard = counters('turnpike_site_guard_total');
   private readonly pins = counters('turnpike_session_pins_total');
   private readonly opened = counters('turnpike_client_connections_opened_total');
   private readonly closed = counters('turnpike_client_connections_closed_total');
@@ -77,6 +88,8 @@ export class EventCounts {
     for (const code of Object.keys(errorTable)) this.error(code as ErrorCode);
     for (const reason of pinReasons) this.pins.of(reason);
     for (const what of upstreamEvents) this.upstreams.of(what);
+    for (const change of guardChanges) this.guard.of(change);
+    this.lifted.of();
     for (const reason of refusalReasons) this.refused.of(reason);
     for (const outcome of ['applied', 'kept']) this.reloads.of(outcome);
     for (const level of ['info', 'warn', 'error']) this.notes.of(level);
@@ -95,6 +108,16 @@ export class EventCounts {
       case 'exit_banned':
         if (event.site === null) this.bans.of('exit', 'none').value += 1;
         else this.bans.of('site', this.site(event.site)).value += 1;
+        return;
+      case 'ban_spared':
+        this.spared.of(event.pool, event.site === null ? 'exit' : 'site').value += 1;
+        return;
+      case 'site_guarded':
+        this.guard.of(event.change).value += 1;
+        this.lifted.of().value += event.lifted;
+        return;
+      case 'feedback_given':
+        this.feedback.of(event.verdict, event.outcome).value += 1;
         return;
       case 'session_pinned':
         this.pins.of(event.reason).value += 1;
@@ -144,6 +167,10 @@ export class EventCounts {
         this.attempts,
         this.retries,
         this.bans,
+        this.spared,
+        this.lifted,
+        this.guard,
+        this.feedback,
         this.pins,
         this.opened,
         this.closed,

@@ -10,6 +10,11 @@ import type {
   ConfigReloaded,
   ConnectionRefused,
   GatewayNote,
+  BanEvidence,
+  BanSpared,
+  ExitBanned,
+  FeedbackGiven,
+  SiteGuarded,
   ListFetched,
   PoolLoaded,
   TurnpikeEvent,
@@ -93,15 +98,16 @@ class EventLog implements Log {
         });
         return;
       case 'exit_banned':
-        this.pino.info({
-          event: 'exit_banned',
-          upstream: event.upstream,
-          upstreamLabel: this.shown('upstreamLabel', event.upstreamLabel),
-          site: event.site === null ? null : this.shown('site', event.site),
-          reason: scrub(event.reason),
-          strikes: event.strikes,
-          forMs: Math.round(event.forMs),
-        });
+        this.banned(event);
+        return;
+      case 'ban_spared':
+        if (this.pino.isLevelEnabled('debug')) this.spared(event);
+        return;
+      case 'feedback_given':
+        this.feedback(event);
+        return;
+      case 'site_guarded':
+        this.guarded(event);
         return;
       case 'connection_refused':
         this.refusal(event);
@@ -156,6 +162,47 @@ class EventLog implements Log {
     });
   }
 
+  private banned(event: ExitBanned): void {
+    this.pino.info({
+      event: 'exit_banned',
+      upstream: event.upstream,
+      upstreamLabel: this.shown('upstreamLabel', event.upstreamLabel),
+      site: event.site === null ? null : this.shown('site', event.site),
+      reason: scrub(event.reason),
+      strikes: event.strikes,
+      forMs: Math.round(event.forMs),
+      ...shownEvidence(event.evidence),
+    });
+  }
+
+  private spared(event: BanSpared): void {
+    this.pino.debug({
+      event: 'ban_spared',
+      upstream: event.upstream,
+      upstreamLabel: this.shown('upstreamLabel', event.upstreamLabel),
+      site: event.site === null ? null : this.shown('site', event.site),
+      reason: scrub(event.reason),
+      pool: event.pool,
+    });
+  }
+
+  private feedback(event: FeedbackGiven): void {
+    this.pino.info({
+      event: 'feedback_given',
+      client: this.shown('client', event.client),
+      requestId: event.requestId,
+      upstream: event.upstream,
+      site: this.shown('site', event.site),
+      verdict: event.verdict,
+      outcome: event.outcome,
+    });
+  }
+
+  private guarded({ site, change, rule, exits, lifted }: SiteGuarded): void {
+    const level = change === 'site_down' || change === 'rule_suspended' ? 'warn' : 'info';
+    this.pino[level]({ event: change, site: this.shown('site', site), rule, exits, lifted });
+  }
+
   private refusal(event: ConnectionRefused): void {
     const second = Math.floor(this.clock.nowMs() / 1000);
     if (second !== this.refusalSecond) {
@@ -194,6 +241,12 @@ class EventLog implements Log {
   }
 }
 
+/** What a ban goes by, without the page itself. */
+function shownEvidence(evidence: BanEvidence | null | undefined): Record<string, unknown> {
+  if (evidence === null || evidence === undefined) return {};
+  const { requestId, status, rule, field, bodyHash } = evidence;
+  return { requestId, status, rule, field, bodyHash };
+}
 /** What is said of the exits of a pool. */
 const pick = (event: PoolLoaded | ListFetched): object => ({
   pool: event.pool,

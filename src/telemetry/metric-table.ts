@@ -56,6 +56,20 @@ export const metricTable = {
   turnpike_attempts_total: counter('Tries through an exit, by what they proved.', 'pool', 'verdict'),
   turnpike_retries_total: counter('Tries that were followed by another.', 'pool'),
   turnpike_bans_total: counter('Exits set aside: for one site, or altogether (scope exit).', 'scope', 'site'),
+  turnpike_bans_spared_total: counter(
+    'Bans that were not made, since too much of the pool is out already, or the sign is weak and the exit the last one.',
+    'pool',
+    'scope',
+  ),
+  turnpike_bans_lifted_total: counter(
+    'Bans that were taken back because the site itself was down, or a rule fired on all of it.',
+  ),
+  turnpike_feedback_total: counter('What clients said of answers, by what came of it.', 'verdict', 'outcome'),
+  turnpike_site_guard_total: counter(
+    'Sites that went down or came back, rules that were suspended or resumed.',
+    'change',
+  ),
+  turnpike_sites_guarded: gauge('Sites that are down, or have a rule suspended.', 'state'),
   turnpike_session_pins_total: counter('Sessions that got an exit, or another one, by reason.', 'reason'),
   turnpike_client_connections_opened_total: counter('Connections of clients that were accepted.', 'listener'),
   turnpike_client_connections_closed_total: counter('Connections of clients that are over.', 'listener'),

@@ -23,6 +23,8 @@ export interface Gauges {
   readonly upstreamConnectionsIdle?: () => number;
   readonly logLinesDropped?: () => number;
   readonly exits?: () => Iterable<ExitCount>;
+  /** Sites that are down, or have a rule suspended, by state. */
+  readonly sitesGuarded?: () => ReadonlyMap<string, number>;
   /** Answers of the admin listener by class of status. */
   readonly adminAnswers?: () => ReadonlyMap<string, number>;
   readonly eventListeners?: () => number;
@@ -49,6 +51,9 @@ export interface Metrics {
 const asReading = (read: (() => number) | undefined): Reading[] =>
   read === undefined ? [] : [{ labels: [], value: read() }];
 
+const byLabel = (read: (() => ReadonlyMap<string, number>) | undefined): Reading[] =>
+  Array.from(read?.() ?? [], ([label, value]) => ({ labels: [label], value }));
+
 function gaugesText(gauges: Gauges, version: string): string {
   const text = (name: MetricName, readings: Iterable<Reading>): string =>
     readingsText(name, metricTable[name], readings);
@@ -61,10 +66,8 @@ function gaugesText(gauges: Gauges, version: string): string {
     text('turnpike_tunnels_open', asReading(gauges.tunnelsOpen)),
     text('turnpike_upstream_connections_idle', asReading(gauges.upstreamConnectionsIdle)),
     text('turnpike_exits', exits),
-    text(
-      'turnpike_admin_answers_total',
-      Array.from(gauges.adminAnswers?.() ?? [], ([status, value]) => ({ labels: [status], value })),
-    ),
+    text('turnpike_sites_guarded', byLabel(gauges.sitesGuarded)),
+    text('turnpike_admin_answers_total', byLabel(gauges.adminAnswers)),
     text('turnpike_event_listeners', asReading(gauges.eventListeners)),
     text('turnpike_event_listeners_dropped_total', asReading(gauges.eventListenersDropped)),
     text('turnpike_log_lines_dropped_total', asReading(gauges.logLinesDropped)),

@@ -4,6 +4,7 @@
 import type { Random } from '../core/random.js';
 import { pickByHash } from './hash.js';
 import type { LedgerView, MemberList, Pool } from './pool.js';
+import type { Neighbours } from './neighbours.js';
 import { strategies } from './strategies.js';
 import type { Candidates, Cursors } from './strategies.js';
 import { cityName } from './upstream.js';
@@ -31,6 +32,8 @@ export interface Ask {
   readonly filter: ExitFilter;
   /** Ids of exits that this exchange has tried. */
   readonly avoid: ReadonlySet<string>;
+  /** Places that were tried: exits elsewhere come first. Null: nowhere. */
+  readonly neighbours?: Neighbours | null;
   /** Id of the exit to which the session is pinned. */
   readonly pinned: string | null;
   /** Key of a session: an exit it does not have yet, or no longer, comes by hash, so that all gateways agree. */
@@ -65,12 +68,17 @@ const LOOK_AT = 256;
 class Eligible implements Candidates {
   readonly slots: Uint32Array;
   readonly #isPlain: boolean;
+  readonly #tried: Neighbours | null;
 
   constructor(
     private readonly ask: Ask,
     readonly list: MemberList,
+    /** Taken slots don't count. */
+    private readonly isRoomy = false,
   ) {
     this.slots = ask.pool.slots;
+    this.#tried = ask.neighbours ?? null;
+    this.#tried?.begin();
     const { filter } = ask;
     this.#isPlain =
       filter.country === null && filter.city === null && filter.asn === null && filter.tags.length === 0;
@@ -82,9 +90,10 @@ class Eligible implements Candidates {
     if (upstream === undefined) return false;
     if (!(this.#isPlain && upstream.template === undefined) && !matches(upstream, ask.filter)) return false;
     if (ask.avoid.size > 0 && ask.avoid.has(upstream.id)) return false;
+    if (this.#tried !== null && this.#tried.isNear(upstream)) return false;
     const slot = this.slots[index] ?? 0;
     if (!ask.view.isOpenToNew(slot) && upstream.id !== ask.pinned) return false;
-    return ask.view.inFlight(slot) < ask.pool.slotsPerExit && ask.view.isUsable(slot, ask.site, ask.nowMs);
+    return (this.isRoomy || !isFull(ask, slot)) && ask.view.isUsable(slot, ask.site, ask.nowMs);
   }
 }
 
@@ -92,10 +101,16 @@ class Eligible implements Candidates {
  * Chooses an exit: the named one; else the one the session is pinned to; else, for a session, the one its key
  * hashes to; else what the pool's strategy says. An exit that was tried, is set aside, is full or doesn't
  * match the filter is never chosen, nor is a frozen one but for the session that is pinned to it; a session whose exit
- * is only full waits for it and doesn't move.
+ * is only full waits for it and doesn't move. Exits unlike those that were tried come first.
  * Under 10 µs at 10,000 exits, as long as a good part of them may be used.
  */
 export function choose(ask: Ask): Choice {
+  const choice = chooseAmong(ask);
+  if (choice.kind === 'exit' || (ask.neighbours ?? null) === null) return choice;
+  return chooseAmong({ ...ask, neighbours: null });
+}
+
+function chooseAmong(ask: Ask): Choice {
   const { pool, filter } = ask;
   if (pool.upstreams.length === 0) return { kind: 'none', retryAfterMs: null, reason: 'empty pool' };
   const list = shortestList(pool, filter);
@@ -119,6 +134,12 @@ export function choose(ask: Ask): Choice {
   return index < 0 ? explainNone(ask, list.members) : { kind: 'exit', index, why: 'strategy' };
 }
 
+/** Whether the exit has as many exchanges as it may: by the pool, or because it has just come back. */
+function isFull({ pool, view, nowMs }: Ask, slot: number): boolean {
+  const inFlight = view.inFlight(slot);
+  return inFlight >= pool.slotsPerExit || inFlight >= view.mostInFlight(slot, nowMs);
+}
+
 function chooseByKey(
   ask: Ask,
   eligible: Eligible,
@@ -133,7 +154,7 @@ function chooseByKey(
 
 /** Whether a session's exit would do but for its slots. */
 function isWaitedFor(ask: Ask, pinned: number): boolean {
-  const roomy = new Eligible({ ...ask, pool: { ...ask.pool, slotsPerExit: Infinity } }, ask.pool.all);
+  const roomy = new Eligible(ask, ask.pool.all, true);
   return roomy.isEligible(pinned);
 }
 
@@ -166,7 +187,8 @@ function shortestList(pool: Pool, filter: ExitFilter): MemberList | null {
   return shortest;
 }
 
-function matches(upstream: Upstream, filter: ExitFilter): boolean {
+/** Whether an exit is what the request wants, its id aside. */
+export function matches(upstream: Upstream, filter: ExitFilter): boolean {
   const { template } = upstream;
   if (template !== undefined && !template.serves(filter)) return false;
   const { country, city, asn, tags } = filter;
@@ -198,7 +220,7 @@ function explainNone(ask: Ask, members: Uint32Array): Extract<Choice, { kind: 'n
       continue;
     }
     if (!view.isUsable(slot, site, nowMs)) seen.out++;
-    else if (view.inFlight(slot) >= pool.slotsPerExit) {
+    else if (isFull(ask, slot)) {
       seen.full++;
       backMs = nowMs + SLOT_WAIT_MS;
     }

@@ -63,6 +63,8 @@ export interface Pool {
 /** What choosing may know of the ledger. Slots are the ledger's numbers, see {@link Pool.slots}. */
 export interface LedgerView {
   inFlight(slot: number): number;
+  /** Most exchanges at once, for an exit that was out altogether and has just come back; Infinity for all others. */
+  mostInFlight(slot: number, nowMs: number): number;
   /** Whether requests that are not on this exit yet may come to it: not when it is frozen or draining. */
   isOpenToNew(slot: number): boolean;
   /** Whether transport health and bans let this exit be used for this site now. */

@@ -52,6 +52,7 @@ describe('what the runtime works by', () => {
         retryUnsafe: false,
         onClientFin: 'finish',
         expose: 'id',
+        onExhausted: 'next_tier',
         statuses: { suspect: [403], throttled: [429], unclear: [503] },
         filter: null,
       },

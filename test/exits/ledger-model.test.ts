@@ -28,9 +28,17 @@ interface Cell {
   trialMs: number | null;
   strikes: number;
   changedMs: number;
+  returnedMs: number;
 }
 
-const cell = (): Cell => ({ phase: 'in_use', untilMs: 0, trialMs: null, strikes: 0, changedMs: -Infinity });
+const cell = (): Cell => ({
+  phase: 'in_use',
+  untilMs: 0,
+  trialMs: null,
+  strikes: 0,
+  changedMs: -Infinity,
+  returnedMs: -Infinity,
+});
 
 class Model {
   readonly exits = Array.from({ length: EXITS }, () => ({
@@ -45,6 +53,13 @@ class Model {
 
   isUsable(slot: number, site: string): boolean {
     return [this.exit(slot).way, this.at(slot, site)].every((one) => this.isOpen(one));
+  }
+
+  /** Doubles every five seconds after the return, for half a minute, as long as a strike is remembered. */
+  most(slot: number): number {
+    const { returnedMs, strikes } = this.exit(slot).way;
+    const steps = [1, 2, 4, 8, 16, 32];
+    return (strikes > 0 ? steps[Math.floor((this.nowMs - returnedMs) / 5000)] : undefined) ?? Infinity;
   }
 
   run(next: Step): string {
@@ -106,7 +121,7 @@ class Model {
 
   private good(one: Cell, baseMs: number): boolean {
     if (this.isOver(one)) {
-      Object.assign(one, { phase: 'in_use', trialMs: null, changedMs: this.nowMs });
+      Object.assign(one, { phase: 'in_use', trialMs: null, changedMs: this.nowMs, returnedMs: this.nowMs });
       return true;
     }
     if (one.phase === 'in_use' && one.strikes > 0 && this.nowMs - one.changedMs >= baseMs) {
@@ -167,7 +182,8 @@ class Model {
     if (one.phase === 'in_use' && times.isOrder !== true && aside + there >= EXITS / 2) return 'spared';
     one.strikes++;
     const forMs = Math.min(times.baseMs * 2 ** (one.strikes - 1), times.capMs);
-    Object.assign(one, { phase: 'out', untilMs: this.nowMs + forMs, trialMs: null, changedMs: this.nowMs });
+    Object.assign(one, { phase: 'out', untilMs: this.nowMs + forMs, trialMs: null });
+    Object.assign(one, { changedMs: this.nowMs, returnedMs: -Infinity });
     if (site !== null) this.exit(slot).suspects.set(site, []);
     return 'banned';
   }
@@ -212,6 +228,8 @@ describe('G8 the ledger equals the model', () => {
           model.nowMs += next.waitMs;
           expect(run(ledger, next, model.nowMs).kind).toBe(model.run(next));
           for (let slot = 0; slot < EXITS; slot++) {
+            const most = ledger.mostInFlight(slot, model.nowMs);
+            if (most !== model.most(slot)) expect({ slot, most }).toEqual({ slot, most: model.most(slot) });
             for (const site of SITES) {
               const isUsable = ledger.isUsable(slot, site, model.nowMs);
               if (isUsable !== model.isUsable(slot, site)) {

@@ -7,7 +7,10 @@ import {
   banMs,
   banTransitions,
   isAdmitting,
+  forgiven,
   isAside,
+  lifted,
+  mostAfterReturn,
   noBan,
   opensAtMs,
   phaseOf,
@@ -64,6 +67,22 @@ describe('a ban through its life', () => {
     const trial = admitted(out, 31_000);
     expect(succeeded(trial, BASE_MS, 31_500)).toMatchObject({ strikes: 1, untilMs: CLEAR });
     expect(strikeAt(31_500, trial)).toMatchObject({ strikes: 2, untilMs: 61_500 });
+  });
+
+  it('comes back slowly: one request at once, twice as many every five seconds', () => {
+    const back = succeeded(admitted(out, 31_000), BASE_MS, 40_000);
+    const at = [40_000, 44_999, 45_000, 50_000, 69_999, 70_000].map((ms) => mostAfterReturn(back, ms));
+    expect(at).toEqual([1, 1, 2, 4, 32, Infinity]);
+    expect([mostAfterReturn(noBan, 0), mostAfterReturn(strikeAt(41_000, back), 41_000)]).toEqual([
+      Infinity,
+      Infinity,
+    ]);
+  });
+
+  it('ends before its time when it is lifted, and loses its strike when it is forgiven', () => {
+    expect(lifted(out)).toMatchObject({ untilMs: CLEAR, strikes: 1 });
+    expect(forgiven(out, 2000)).toMatchObject({ untilMs: CLEAR, strikes: 0, changedMs: 2000 });
+    expect(forgiven(noBan, 2000).strikes).toBe(0);
   });
 
   it('a success from before the ban changes nothing', () => {

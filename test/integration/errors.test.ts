@@ -102,7 +102,7 @@ describe('one request, one id', () => {
       .filter((line) => line.includes('"event":"exchange"'))
       .map((line) => JSON.parse(line) as Record<string, unknown>);
     expect(lines.map((line) => [line['requestId'], line['status'], line['code'], line['path']])).toEqual([
-      [good.field('x-turnpike-request-id'), 200, null, '/a'],
+      [good.field('x-turnpike-request-id')?.split('~')[0], 200, null, '/a'],
       [bad.field('x-turnpike-request-id'), 403, 'target_refused', '/'],
     ]);
     expect(lines[1]?.['target']).toBe('10.0.0.1:80');

@@ -34,6 +34,8 @@ function decide(verdict: Verdict, changes: Partial<RetryFacts> = {}): RetryDecis
     session: null,
     triedSameExit: false,
     status: null,
+    isSiteDown: false,
+    isSuspended: false,
     previousSuspectStatus: null,
     ...changes,
   });

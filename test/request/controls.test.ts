@@ -41,6 +41,7 @@ const nothing: Controls = {
   timeoutMs: null,
   detect: true,
   explain: false,
+  feedback: null,
 };
 
 describe('controls of a request', () => {
@@ -88,7 +89,15 @@ describe('controls of a request', () => {
       timeoutMs: 2500,
       detect: false,
       explain: true,
+      feedback: null,
     });
+  });
+
+  it('S8 feedback comes in a header only', () => {
+    const result = read([['X-Turnpike-Feedback', 'g-1~u~s~m~mac; blocked']]);
+    expect(controlsOf(result).feedback).toEqual({ id: 'g-1~u~s~m~mac', verdict: 'blocked' });
+    const { detail } = failureOf(read([['X-Turnpike-Feedback', 'blocked']]));
+    expect(detail).toContain('a request id and a verdict');
   });
 
   it('G4 come in the username, with the same meaning', () => {
@@ -109,6 +118,7 @@ describe('controls of a request', () => {
       timeoutMs: 2500,
       detect: false,
       explain: true,
+      feedback: null,
     });
   });
 
@@ -239,7 +249,6 @@ describe('refused controls', () => {
     ['X-Turnpike-Intercept', 'on'],
     ['X-Turnpike-Policy', 'shop'],
     ['X-Gatekeeper-Token', 'tk_s3cret'],
-    ['X-Turnpike-Feedback', 'req-1;blocked'],
   ])('%s asks for what is not there yet', (name, value) => {
     const { code, detail } = failureOf(read([[name, value]]));
     expect(code).toBe('not_implemented');

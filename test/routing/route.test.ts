@@ -24,6 +24,7 @@ function routeOf(label: string, match: Partial<RouteMatch>): Route {
     retryUnsafe: false,
     onClientFin: 'finish',
     expose: 'id',
+    onExhausted: 'next_tier',
     statuses: { suspect: [403], throttled: [429], unclear: [503] },
     filter: null,
   };

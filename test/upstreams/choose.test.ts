@@ -6,6 +6,23 @@ function reasonOf(choice: Choice): [string, number | null] | number {
   return choice.kind === 'none' ? [choice.reason, choice.retryAfterMs] : choice.index;
 }
 
+describe('an exit that has just come back', () => {
+  it('gets as much as it may, and a session waits for it', () => {
+    const pool = poolOf(2);
+    const view = new ScriptedView();
+    view.most.set(0, 1);
+    expect(choose(askOf(pool, view))).toMatchObject({ index: 0 });
+    view.busy.set(0, 1);
+    expect(choose(askOf(pool, view))).toMatchObject({ index: 1 });
+    const pinned = { pinned: idAt(pool, 0), sessionKey: 's' };
+    expect(choose(askOf(pool, view, pinned))).toMatchObject({
+      kind: 'none',
+      isPinFull: true,
+      retryAfterMs: 1000,
+    });
+  });
+});
+
 describe('choose: who comes first', () => {
   const pool = poolOf(5);
 

@@ -45,6 +45,12 @@ export class ScriptedView implements LedgerView {
     return this.busy.get(slot - 1000) ?? 0;
   }
 
+  readonly most = new Map<number, number>();
+
+  mostInFlight(slot: number): number {
+    return this.most.get(slot - 1000) ?? Infinity;
+  }
+
   isOpenToNew(slot: number): boolean {
     return !this.frozen.has(slot - 1000);
   }

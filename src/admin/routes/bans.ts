@@ -7,6 +7,19 @@ import { route, type ApiRoute } from '../route.js';
 import type { AdminServices } from '../services.js';
 import { exitId, line, readTtl, ttl } from '../values.js';
 
+const evidence = z
+  .object({
+    requestId: z.string().nullable().describe('The request that brought it.'),
+    status: z.number().int().nullable(),
+    rule: z.string().nullable().describe('The rule that fired; null where status or fault alone decided.'),
+    field: z.string().describe('What decided: a condition of the rule, a status, a kind of fault.'),
+    found: z.string(),
+    bodyHash: z.string().nullable(),
+    bodyStart: z.string().nullable(),
+  })
+  .nullable()
+  .describe('What the ban goes by; null where a person said so.');
+
 const fields = {
   id: z.string(),
   exit: z.string(),
@@ -17,6 +30,7 @@ const fields = {
   phase: z.enum(['clear', 'out', 'half_open', 'trial']),
   leftMs: z.number().describe('Time left; 0: the next request is the trial.'),
   until: z.string().describe('The same as a date.'),
+  evidence,
 };
 const ban = z.object(fields).meta({ id: 'Ban' });
 const made = z.object({ ...fields, tunnels: z.number().int().describe('Open tunnels that end for it.') });
@@ -39,6 +53,7 @@ function shown(row: BanRow, services: AdminServices): z.output<typeof ban> {
     ...{ id, exit: upstream.id, label: upstream.label, site, reason, strikes, phase },
     leftMs: Math.round(leftMs),
     until,
+    evidence: row.evidence,
   };
 }
 

@@ -1,0 +1,48 @@
+/** What the ledger does at the word of a rule: bans as far as the scope says, pauses, freezes. */
+import type { Effect } from '../exits/effect.js';
+import type { Verdict } from '../outcome/classify.js';
+import type { RuleFinding } from '../outcome/finding.js';
+import type { Exit } from './pick-exit.js';
+import type { GatewayServices } from './services.js';
+
+/** Where and on what the rule fired. */
+export interface Fired {
+  readonly site: string;
+  readonly verdict: Verdict;
+  /** Whether the target answered, so that the way is sound. */
+  readonly isAnswered: boolean;
+}
+
+/** Does what the rule behind a verdict asks for; the weightiest of its actions is what is told. */
+export function effectOfRule(services: GatewayServices, exit: Exit, fired: Fired): Effect {
+  const { ledger, clock } = services;
+  const { verdict, site } = fired;
+  const rule = verdict.rule;
+  const nowMs = clock.nowMs();
+  if (fired.isAnswered) ledger.recordReached(exit.slot, nowMs);
+  if (rule === null) return { kind: 'none' };
+  if (rule.actions.includes('freeze')) freeze(services, exit, rule);
+  if (rule.actions.includes('exhaust')) {
+    const forMs = services.rules().runtime.bans.transportCapMs;
+    return ledger.ban(exit.slot, null, { reason: verdict.reason, forMs }, nowMs);
+  }
+  if (rule.actions.includes('ban')) return ban(services, exit, { rule, site, reason: verdict.reason });
+  if (!rule.actions.includes('throttle')) return { kind: 'none' };
+  return ledger.recordThrottled(exit.slot, site, verdict.retryAfterMs, nowMs);
+}
+
+/** The login of an upstream is part of the exit, so a ban of the login at a site is one of the exit there. */
+function ban(
+  { ledger, clock }: GatewayServices,
+  { slot }: Exit,
+  { rule, site, reason }: { rule: RuleFinding; site: string; reason: string },
+): Effect {
+  return ledger.ban(slot, rule.scope === 'exit' ? null : site, { reason }, clock.nowMs());
+}
+
+function freeze({ ledger, emit }: GatewayServices, { slot, upstream }: Exit, { name }: RuleFinding): void {
+  if (ledger.orders.of(slot) !== null) return;
+  ledger.orders.give(slot, 'frozen');
+  const detail = { exit: upstream.id, label: upstream.label, by: `rule ${name}` };
+  emit({ type: 'note', level: 'warn', what: 'exit_frozen', detail });
+}
