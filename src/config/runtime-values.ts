@@ -52,6 +52,7 @@ export function limitsOf({ limits }: Config, openFiles: number | null = openFile
     connections: connections === Infinity ? cautiousConnections : connections,
     connectionsPerAddress:
       limits.connections_per_address === 'none' ? Infinity : limits.connections_per_address,
+    bodyRate: limits.body_rate,
     replayBytes: limits.replay,
     replayTotalBytes: limits.replay_total,
     idlePerExit: limits.idle_per_exit,

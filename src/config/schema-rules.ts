@@ -67,6 +67,9 @@ export const limitsSchema = withHelp(
           help: 'Client connections at once from one address.',
         },
       ).prefault('none'),
+      body_rate: withHelp(count(0), {
+        help: 'Bytes per second that a client must send of a request body, on average over timeouts.body_idle; a slower one gets 408. 0 lets it drip.',
+      }).prefault(100),
       replay: withHelp(size(), {
         help: 'How much of a request body is kept so that it can be sent again.',
       }).prefault('64KiB'),

@@ -32,6 +32,8 @@ export interface Limits {
   readonly connections: number;
   /** Client connections from one address. */
   readonly connectionsPerAddress: number;
+  /** Bytes per second that a client must send of a body, on average over the longest silence inside one. */
+  readonly bodyRate: number;
   /** Bytes of a request body kept for a retry, for one request and for the process. */
   readonly replayBytes: number;
   readonly replayTotalBytes: number;
