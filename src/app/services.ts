@@ -9,6 +9,9 @@ import type { Random } from '../core/random.js';
 import { TimerWheel } from '../core/timer-wheel.js';
 import { Ledger } from '../exits/ledger.js';
 import type { Roster } from '../exits/roster.js';
+import { Admission } from '../gateway/admission.js';
+import { DoorLimits } from '../gateway/door-limits.js';
+import type { Relay } from '../gateway/relay.js';
 import { RequestIds } from '../gateway/request-ids.js';
 import { ReplayBudget } from '../gateway/replay-body.js';
 import type { GatewayServices, Rules } from '../gateway/services.js';
@@ -88,10 +91,14 @@ function servicesOf(
 ): GatewayServices {
   const { clock, random, emit, own, lookUp } = basics;
   const runtime = (): Rules['runtime'] => inForce.rules.runtime;
+  const limits = (): Rules['runtime']['limits'] => runtime().limits;
+  const doors = new DoorLimits(limits);
+  const relays = new Set<Relay>();
+  // Each client's socket may need one to an upstream: what is kept idle must leave room for that.
   const idle = new IdleConnections(() => ({
     idleMs: runtime().timeouts.upstreamIdleMs,
-    perKey: runtime().limits.idlePerExit,
-    total: runtime().limits.idleTotal,
+    perKey: limits().idlePerExit,
+    total: Math.min(limits().idleTotal, Math.max(0, limits().sockets - doors.open)),
   }));
   const { transportRatio, transportFloorPerS } = runtime().retry;
   const gatewayId = random.hex(4);
@@ -111,7 +118,9 @@ function servicesOf(
     },
     transportBudget: new TransportBudget(transportRatio, transportFloorPerS),
     replayBudget: new ReplayBudget(() => runtime().limits.replayTotalBytes),
-    relays: new Set(),
+    doors,
+    admission: new Admission({ limits, relays: () => relays.size, afterTurn: setImmediate }),
+    relays,
   };
 }
 

@@ -78,7 +78,10 @@ export async function pickExit(
     const waitMs = found.failure.retryAfterMs ?? Infinity;
     if (found.failure.code === 'session_lost' || waitMs > leftMs || course.abandonment.isAbandoned)
       return found;
+    if (!services.admission.mayWait()) return found;
+    services.admission.waits(1);
     await pause(services, course.abandonment, Math.min(leftMs, LOOK_AGAIN_MS));
+    services.admission.waits(-1);
   }
 }
 

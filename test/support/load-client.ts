@@ -63,6 +63,11 @@ export class LoadClient {
     });
   }
 
+  /** Whether a head came that says yes. */
+  get isOpen(): boolean {
+    return this.wanted >= 0 && this.status === 200;
+  }
+
   /** Sends a whole request. Resolves with the answer, or null where the connection ended before it was whole. */
   ask(head: string, isHashed = false): Promise<LoadAnswer | null> {
     return new Promise((resolve) => this.begin(head, resolve, isHashed));
