@@ -181,6 +181,7 @@ function observe(plant: Plant, gauges: Gauges): Metrics {
       ...gauges,
       tunnelsOpen: () => services.relays.size,
       upstreamConnectionsIdle: () => services.opener.idle.size,
+      deadlines: () => services.wheel.size,
       exits: () => countExits(services.rules().runtime.pools, services.ledger, services.clock.nowMs()),
     },
   });

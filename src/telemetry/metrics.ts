@@ -21,6 +21,7 @@ export interface Gauges {
   readonly exchangesOpen?: () => number;
   readonly tunnelsOpen?: () => number;
   readonly upstreamConnectionsIdle?: () => number;
+  readonly deadlines?: () => number;
   readonly logLinesDropped?: () => number;
   readonly exits?: () => Iterable<ExitCount>;
   /** Answers of the admin listener by class of status. */
@@ -60,6 +61,7 @@ function gaugesText(gauges: Gauges, version: string): string {
     text('turnpike_exchanges_open', asReading(gauges.exchangesOpen)),
     text('turnpike_tunnels_open', asReading(gauges.tunnelsOpen)),
     text('turnpike_upstream_connections_idle', asReading(gauges.upstreamConnectionsIdle)),
+    text('turnpike_deadlines', asReading(gauges.deadlines)),
     text('turnpike_exits', exits),
     text(
       'turnpike_admin_answers_total',

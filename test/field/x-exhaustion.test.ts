@@ -41,8 +41,8 @@ describe('ulimit -n 256 and 1,000 connections', () => {
       await waitFor('the others to be sent away', () => closed >= 1000 - OPEN_FILES / 2, 20_000);
       const held = 1000 - closed;
       clearInterval(watch);
-      for (const client of clients) client.close();
-      const startMs = performance.now();
+      for (const client of clients) client[leave]();
+      const startMs;
       const isServed = async (): Promise<boolean> => {
         const client = new LoadClient({ port: gateway.port });
         const answer = await client.ask(page);
