@@ -42,7 +42,7 @@ describe('ulimit -n 256 and 1,000 connections', () => {
       const held = 1000 - closed;
       clearInterval(watch);
       for (const client of clients) client[leave]();
-      const startMs;
+      const startMs = performance.now();
       const isServed = async (): Promise<boolean> => {
         const client = new LoadClient({ port: gateway.port });
         const answer = await client.ask(page);

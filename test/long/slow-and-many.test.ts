@@ -33,7 +33,7 @@ async function probe(port: number): Promise<{ status: number; ms: number }> {
 async function warmUp(port: number): Promise<void> {
   const one = async (): Promise<void> => {
     const client = new LoadClient({ port });
-    for (let n = 0; n < 100; n++) await client.ask(get('100'));
+    for (let n = 0; n < 400; n++) await client.ask(get('100'));
     client.close();
   };
   await Promise.all(Array.from({ length: 50 }, one));

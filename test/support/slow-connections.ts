@@ -25,10 +25,11 @@ export interface SlowCrowd {
 }
 
 const DRIP_MS = 1000;
+/** What the slow readers ask for stays small, or the kernel's memory for TCP on this one machine is what gives out. */
 const heads: Readonly<Record<Slowness, string>> = {
   head: 'GET http://slow.example/ HTTP/1.1\r\nX: ',
   body: 'POST http://slow.example/0 HTTP/1.1\r\nHost: slow.example\r\nContent-Length: 100000\r\n\r\n',
-  read: `GET http://slow.example/${8 * 1024 * 1024} HTTP/1.1\r\nHost: slow.example\r\n\r\n`,
+  read: `GET http://slow.example/${1024 * 1024} HTTP/1.1\r\nHost: slow.example\r\n\r\n`,
 };
 
 /** Opens so many of each kind. Resolves when all of them stand. */
