@@ -31,7 +31,7 @@ const cautiousConnections = 10_000;
 
 /** Files kept free for everything but connections: a tenth, but enough for the process itself, and not too many. */
 function reservedOf(openFiles: number): number {
-  return Math.min(512, Math.max(64, openFiles * 0.1));
+  return Math.min(512, Math.max(72, openFiles * 0.1));
 }
 
 /** Each client's connection needs one to an upstream. */

@@ -93,7 +93,7 @@ describe('connections', () => {
   it('are as configured, but never more', () => {
     const config = configOf('limits: { connections: 300, connections_per_address: 5 }');
     expect(limitsOf(config, 1024)).toMatchObject({ connections: 300, connectionsPerAddress: 5 });
-    expect(limitsOf(config, 256)).toMatchObject({ connections: 96, turnedAway: 16, sockets: 96 });
+    expect(limitsOf(config, 256)).toMatchObject({ connections: 92, turnedAway: 18, sockets: 92 });
     expect(limitsOf(config, null).connections).toBe(300);
     expect(limitsOf(standard, 1024).connectionsPerAddress).toBe(Infinity);
   });
