@@ -3,7 +3,7 @@ import os from 'node:os';
 import { RateLimits } from '../access/rate-limit.js';
 import type { Config } from '../config/config.js';
 import { banRulesOf } from '../config/runtime-values.js';
-import type { Clock } from '../core/clock.js';
+import { afterTurn, type Clock } from '../core/clock.js';
 import type { Emit } from '../core/events.js';
 import type { Random } from '../core/random.js';
 import { TimerWheel } from '../core/timer-wheel.js';
@@ -119,7 +119,7 @@ function servicesOf(
     transportBudget: new TransportBudget(transportRatio, transportFloorPerS),
     replayBudget: new ReplayBudget(() => runtime().limits.replayTotalBytes),
     doors,
-    admission: new Admission({ limits, relays: () => relays.size, afterTurn: setImmediate }),
+    admission: new Admission({ limits, relays: () => relays.size, afterTurn }),
     relays,
   };
 }
