@@ -74,7 +74,7 @@ export const limitsSchema = withHelp(
         help: 'Requests that may wait for an exit at once (timeouts.acquire). Above it a client gets 503 no_upstream at once.',
       }).prefault(1000),
       loop_delay: wait(
-        '500ms',
+        '2s',
         'How long requests that are ready together may wait for one another. Those further behind get 503 overloaded.',
       ),
       body_rate: withHelp(count(0), {
