@@ -146,7 +146,7 @@ describe('limits of the gateway', () => {
     const exit = stage.keep(await startExit(() => undefined));
     const gateway = await stage.gateway([exit], { limits: { exchanges: 2 } });
     const under = [ask(gateway, page), ask(gateway, page)];
-    await exit.peer(1);
+    await waitFor('both requests', () => exit.heads.length === 2);
     const refused = [await ask(gateway, page), (await connect(gateway, 'site.example:443')).answer];
     for (const answer of refused) {
       expect(answer.problem()).toMatchObject({ code: 'overloaded', blame: 'gateway', status: 503 });
@@ -176,6 +176,7 @@ describe('limits of the gateway', () => {
     const pools = { main: { upstreams: [{ url: exit.url }], limits: { slots: 1 } } };
     const gateway = await stage.gateway([], { pools, limits: { waiting: 1 }, timeouts: { acquire: '20s' } });
     const first = ask(gateway, page);
+    await waitFor('the first request', () => exit.heads.length === 1);
     const peer = await exit.peer(0);
     const both = [ask(gateway, page), ask(gateway, page)];
     const refused = await Promise.race(both);
