@@ -7,6 +7,7 @@ import type { AdminServer, Readiness } from './admin/server.js';
 import { makeAdminDoor } from './app/admin-door.js';
 import { exitsIn, makeDesks } from './app/desks.js';
 import { defaultsIn, defaultsOf } from './app/listener-defaults.js';
+import { Reclaim } from './app/reclaim.js';
 import { Reloads, type Applied, type ReloadCause, type ReloadParts } from './app/reload.js';
 import { countUpstreams } from './app/rules.js';
 import { buildPlant, ownPlace, type Plant } from './app/services.js';
@@ -80,7 +81,7 @@ const ownWorker = new URL('./exits/list-worker.js', import.meta.url);
 export async function buildApp(config: Config, parts: AppParts = {}): Promise<App> {
   const { clock = systemClock, random = systemRandom, lookUp = systemLookUp, listWorker = ownWorker } = parts;
   const log = createLog(config.log, clock);
-  const subscribers: Subscriber[] = [(event) => log.subscribe(event)];
+  const subscribers: Subscriber[] = [(event) => log.subscribe(event), new Reclaim(clock).subscribe];
   if (parts.subscriber !== undefined) subscribers.push(parts.subscriber);
   const emit = createEmit(subscribers);
   const own = ownPlace();
@@ -188,6 +189,7 @@ function observe(plant: Plant, gauges: Gauges): Metrics {
         for (const { state } of services.siteGuard.guarded()) counts.set(state, (counts.get(state) ?? 0) + 1);
         return counts;
       },
+      deadlines: () => services.wheel.size,
       exits: () => countExits(services.rules().runtime.pools, services.ledger, services.clock.nowMs()),
     },
   });

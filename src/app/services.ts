@@ -3,7 +3,7 @@ import os from 'node:os';
 import { RateLimits } from '../access/rate-limit.js';
 import type { Config } from '../config/config.js';
 import { banRulesOf } from '../config/runtime-values.js';
-import type { Clock } from '../core/clock.js';
+import { afterTurn, type Clock } from '../core/clock.js';
 import type { Emit } from '../core/events.js';
 import type { Random } from '../core/random.js';
 import { TimerWheel } from '../core/timer-wheel.js';
@@ -11,6 +11,9 @@ import { ClientReports } from '../exits/client-reports.js';
 import { Ledger } from '../exits/ledger.js';
 import { Trickle } from '../exits/trickle.js';
 import type { Roster } from '../exits/roster.js';
+import { Admission } from '../gateway/admission.js';
+import { DoorLimits } from '../gateway/door-limits.js';
+import type { Relay } from '../gateway/relay.js';
 import { RequestIds } from '../gateway/request-ids.js';
 import { ReplayBudget } from '../gateway/replay-body.js';
 import type { GatewayServices, Rules } from '../gateway/services.js';
@@ -95,10 +98,14 @@ function servicesOf(
   const { clock, random, emit, own, lookUp } = basics;
   const { wheel, ledger, inForce, receipts } = made;
   const runtime = (): Rules['runtime'] => inForce.rules.runtime;
+  const limits = (): Rules['runtime']['limits'] => runtime().limits;
+  const doors = new DoorLimits(limits);
+  const relays = new Set<Relay>();
+  // Each client's socket may need one to an upstream: what is kept idle must leave room for that.
   const idle = new IdleConnections(() => ({
     idleMs: runtime().timeouts.upstreamIdleMs,
-    perKey: runtime().limits.idlePerExit,
-    total: runtime().limits.idleTotal,
+    perKey: limits().idlePerExit,
+    total: Math.min(limits().idleTotal, Math.max(0, limits().sockets - doors.open)),
   }));
   const { transportRatio, transportFloorPerS } = runtime().retry;
   const gatewayId = random.hex(4);
@@ -122,7 +129,9 @@ function servicesOf(
     reports: new ClientReports(() => runtime().feedback),
     tunnelSigns: new TunnelSigns(() => runtime().bans.suspectWindowMs),
     replayBudget: new ReplayBudget(() => runtime().limits.replayTotalBytes),
-    relays: new Set(),
+    doors,
+    admission: new Admission({ limits, relays: () => relays.size, afterTurn }),
+    relays,
   };
 }
 

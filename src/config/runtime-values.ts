@@ -30,13 +30,14 @@ export function timeoutsOf({ timeouts }: Config): Timeouts {
 /** Connections when the system does not tell how many files may be open. */
 const cautiousConnections = 10_000;
 
-/** Files kept free for everything but connections: a tenth, and never more than this. */
-const mostReserved = 512;
+/** Files kept free for everything but connections: a tenth, but enough for the process itself, and not too many. */
+function reservedOf(openFiles: number): number {
+  return Math.min(512, Math.max(72, openFiles * 0.1));
+}
 
 /** Each client's connection needs one to an upstream. */
 function connectionsWithin(openFiles: number): number {
-  const reserved = Math.min(mostReserved, openFiles * 0.1);
-  return Math.max(1, Math.floor((openFiles - reserved) / 2));
+  return Math.max(1, Math.floor((openFiles - reservedOf(openFiles)) / 2));
 }
 
 /**
@@ -47,12 +48,18 @@ export function limitsOf({ limits }: Config, openFiles: number | null = openFile
   const most = openFiles === null ? Infinity : connectionsWithin(openFiles);
   const wanted = limits.connections === 'auto' ? Infinity : limits.connections;
   const connections = Math.min(wanted, most);
+  const atOnce = (value: number | 'none'): number => (value === 'none' ? Infinity : value);
   return {
     headBytes: limits.head,
     fieldCount: limits.fields,
     connections: connections === Infinity ? cautiousConnections : connections,
-    connectionsPerAddress:
-      limits.connections_per_address === 'none' ? Infinity : limits.connections_per_address,
+    connectionsPerAddress: atOnce(limits.connections_per_address),
+    turnedAway: Math.ceil(reservedOf(openFiles ?? Infinity) / 4),
+    sockets: most,
+    exchanges: atOnce(limits.exchanges),
+    waiting: atOnce(limits.waiting),
+    loopDelayMs: limits.loop_delay,
+    bodyRate: limits.body_rate,
     replayBytes: limits.replay,
     replayTotalBytes: limits.replay_total,
     idlePerExit: limits.idle_per_exit,

@@ -68,6 +68,19 @@ export const limitsSchema = withHelp(
           help: 'Client connections at once from one address.',
         },
       ).prefault('none'),
+      exchanges: withHelp(z.union([z.literal('none'), count(1)], { error: "expected a number or 'none'" }), {
+        help: 'Requests under way at once, those that wait for an exit included, tunnels that stand excepted. Above it a client gets 503 overloaded at once.',
+      }).prefault('none'),
+      waiting: withHelp(z.union([z.literal('none'), count(0)], { error: "expected a number or 'none'" }), {
+        help: 'Requests that may wait for an exit at once (timeouts.acquire). Above it a client gets 503 no_upstream at once.',
+      }).prefault(1000),
+      loop_delay: wait(
+        '2s',
+        'How long requests that are ready together may wait for one another. Those further behind get 503 overloaded.',
+      ),
+      body_rate: withHelp(count(0), {
+        help: 'Bytes per second that a client must send of a request body, on average over timeouts.body_idle; a slower one gets 408. 0 lets it drip.',
+      }).prefault(100),
       replay: withHelp(size(), {
         help: 'How much of a request body is kept so that it can be sent again.',
       }).prefault('64KiB'),

@@ -27,3 +27,6 @@ export const systemClock: Clock = {
     return { cancel: () => clearTimeout(handle) };
   },
 };
+
+/** Calls `fn` once everything that is ready now has been seen to: at the end of this turn of the event loop. */
+export const afterTurn = (fn: () => void): void => void setImmediate(fn);

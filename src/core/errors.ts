@@ -81,8 +81,8 @@ export const errorTable = {
   ]),
   overloaded: row(503, 'gateway', true, [
     'connection_limit_reached',
-    'The gateway is at its limit of connections.',
-    'Come back after Retry-After, or raise limits.connections.',
+    'The gateway is at its limit of connections or requests.',
+    'Come back after Retry-After, or raise the limit that the detail names.',
   ]),
   local_resources: row(503, 'gateway', true, [
     'proxy_internal_error',

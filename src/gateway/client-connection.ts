@@ -30,6 +30,8 @@ export class ClientConnection implements WireReader, DoorConnection {
   private exchange: H1Exchange | null = null;
   private early: Buffer[] = [];
   private earlyBytes = 0;
+  /** Of the body under way, since its silence was last counted anew. */
+  private bodyBytes = 0;
   private state: State = 'head';
   private isServed = false;
 
@@ -132,8 +134,16 @@ export class ClientConnection implements WireReader, DoorConnection {
 
   /** Starts to count the silence inside a body, or stops. */
   watchBody(isWatched: boolean): void {
+    this.bodyBytes = 0;
     if (isWatched) this.deadline.restart(this.host.timeouts().bodyIdleMs);
     else this.deadline.suspend();
+  }
+
+  /** Some of a watched body came. A drip is no better than silence: only what keeps up the least rate counts. */
+  bodyCame(bytes: number): void {
+    const { bodyIdleMs } = this.host.timeouts();
+    this.bodyBytes += bytes;
+    if (this.bodyBytes * 1000 >= this.host.limits().bodyRate * bodyIdleMs) this.watchBody(true);
   }
 
   private takeEarly(): Buffer[] {

@@ -64,7 +64,7 @@ export class H1Exchange implements ClientExchange, BodySource {
     }
     if (step.kind === 'fault') this.failBody(step.fault);
     else if (this.isBodyPaused || this.sink === null) this.holdOn();
-    else this.connection.watchBody(true);
+    else this.connection.bodyCame(chunk.length);
     return NOTHING;
   }
 
@@ -121,7 +121,7 @@ export class H1Exchange implements ClientExchange, BodySource {
 
   /** Called when nothing of the body came for too long. */
   onBodySilent(): void {
-    this.failBody({ kind: 'timeout', detail: 'The body of the request stopped coming.' });
+    this.failBody({ kind: 'timeout', detail: 'The body of the request stopped coming, or came too slowly.' });
   }
 
   /** The client sent FIN, behind a whole request a half-close; true where it means that the client left. */

@@ -11,9 +11,9 @@ import { Arrival, type ArrivalHost, type Spoken } from './arrival.js';
 import { ClientConnection } from './client-connection.js';
 import { ConnectionClaims } from './connection-claims.js';
 import type { ConnectionHost, DoorConnection, Unusable } from './door-connection.js';
-import { DoorLimits } from './door-limits.js';
 import type { ClientExchange, Origin } from './exchange.js';
 import { serveForward } from './forward.js';
+import { passOver } from './pass-over.js';
 import { refuse } from './respond.js';
 import type { GatewayServices } from './services.js';
 import { SocksConnection } from './socks-connection.js';
@@ -35,7 +35,6 @@ export class Listener implements ConnectionHost, ArrivalHost {
   readonly wheel: GatewayServices['wheel'];
   private readonly server: net.Server;
   private readonly connections = new Set<DoorConnection>();
-  private readonly doorLimits: DoorLimits;
   private readonly claims: ConnectionClaims;
   /** Connections whose client is known and counted. */
   private readonly counted = new Set<Origin>();
@@ -47,11 +46,6 @@ export class Listener implements ConnectionHost, ArrivalHost {
   ) {
     this.wheel = services.wheel;
     this.claims = new ConnectionClaims(services.rateLimits);
-    this.doorLimits = new DoorLimits(
-      () => this.limits(),
-      // The one that is asked about is among them.
-      () => this.connections.size - 1 + services.relays.size,
-    );
     this.server = net.createServer({ allowHalfOpen: true, noDelay: true }, (socket) =>
       this.onConnection(socket),
     );
@@ -124,6 +118,11 @@ export class Listener implements ConnectionHost, ArrivalHost {
 
   serve(exchange: ClientExchange): void {
     const trace = new Trace(this.services.ids.next(), exchange);
+    const overload = this.services.admission.refusal(exchange.startedMs);
+    if (overload !== null) {
+      refuse(this.services, exchange, trace, overload);
+      return;
+    }
     this.run(exchange, trace).catch((error: unknown) => this.onInternalError(exchange, trace, error));
   }
 
@@ -203,16 +202,23 @@ export class Listener implements ConnectionHost, ArrivalHost {
       return;
     }
     exchange.meter = services.rateLimits.meter(asked.client, services.clock);
+    services.admission.begin();
     try {
       const serveIt = isTunnel ? serveTunnel : serveForward;
       await serveIt(services, exchange, asked, trace);
     } finally {
+      services.admission.end();
       admitted.release();
     }
   }
 
   private onConnection(socket: net.Socket): void {
     const remoteAddress = plainAddress(socket.remoteAddress);
+    socket.once('close', () => this.services.doors.closed());
+    if (!this.services.doors.opened()) {
+      passOver(this.services, this.defaults, socket, remoteAddress);
+      return;
+    }
     const isAnnounced = this.isBalancer(remoteAddress);
     const arrival = new Arrival(socket, { listener: this.defaults.name, remoteAddress }, this, isAnnounced);
     // Told by the socket itself: whoever reads it last, opened = closed + open holds.
@@ -234,7 +240,7 @@ export class Listener implements ConnectionHost, ArrivalHost {
   private admits(arrival: Arrival): boolean {
     const { origin } = arrival;
     this.counted.add(origin);
-    const limit = this.doorLimits.enter(origin.remoteAddress);
+    const limit = this.services.doors.enter(origin.remoteAddress);
     if (limit === null) return true;
     const detail = `${limit} is reached.`;
     this.services.emit({
@@ -253,7 +259,7 @@ export class Listener implements ConnectionHost, ArrivalHost {
   private onDisconnected(origin: Origin): void {
     this.claims.release(origin);
     this.services.emit({ type: 'client_disconnected', listener: this.defaults.name });
-    if (this.counted.delete(origin)) this.doorLimits.leave(origin.remoteAddress);
+    if (this.counted.delete(origin)) this.services.doors.leave(origin.remoteAddress);
   }
 
   private onInternalError(exchange: ClientExchange, trace: Trace, error: unknown): void {

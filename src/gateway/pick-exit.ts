@@ -118,7 +118,10 @@ async function pickWaiting(services: GatewayServices, job: Job, course: PickCour
     const waitMs = found.failure.retryAfterMs ?? Infinity;
     if (found.failure.code === 'session_lost' || waitMs > leftMs || course.abandonment.isAbandoned)
       return found;
+    if (!services.admission.mayWait()) return found;
+    services.admission.waits(1);
     await pause(services, course.abandonment, Math.min(leftMs, LOOK_AGAIN_MS));
+    services.admission.waits(-1);
   }
 }
 

@@ -1,6 +1,7 @@
 /** What the gateway itself says to a client: error answers, and the fields that tell how an answer came about. */
 import { errorTable, type Failure } from '../core/errors.js';
 import { Fields } from '../http1/fields.js';
+import { serializeResponseHead } from '../http1/head.js';
 import { proxyStatusField } from '../protocol/proxy-status.js';
 import type { Route } from '../routing/route.js';
 import type { ClientExchange } from './exchange.js';
@@ -84,6 +85,19 @@ export function refuse(
     trace.kind === 'refused' ? 'complete' : 'failed',
     bytes,
   );
+}
+
+/** The same in short, as bytes, for a connection that is closed before anything was read from it. */
+export function refusalInPassing(failure: Failure): string {
+  const row = errorTable[failure.code];
+  const body = JSON.stringify(problemOf('', failure)) + '\n';
+  const fields = Fields.of(
+    ['Content-Type', 'application/problem+json'],
+    ['Retry-After', '1'],
+    ['Content-Length', String(body.length)],
+    ['Connection', 'close'],
+  );
+  return serializeResponseHead({ status: row.status, reason: REASONS[row.status] ?? '', fields }) + body;
 }
 
 function errorFields(trace: Trace, failure: Failure): Fields {

@@ -16,6 +16,8 @@ import type { TunnelSigns } from '../outcome/tunnel-signs.js';
 import type { OwnAddresses, TargetPolicy } from '../protocol/target.js';
 import type { Runtime } from '../routing/runtime.js';
 import type { Pins } from '../state/ports.js';
+import type { Admission } from './admission.js';
+import type { DoorLimits } from './door-limits.js';
 import type { Relay } from './relay.js';
 import type { RequestIds } from './request-ids.js';
 import type { ReplayBudget } from './replay-body.js';
@@ -52,6 +54,9 @@ export interface GatewayServices {
   readonly reports: ClientReports;
   readonly tunnelSigns: TunnelSigns;
   readonly replayBudget: ReplayBudget;
+  /** Sockets of clients, over all listeners. */
+  readonly doors: DoorLimits;
+  readonly admission: Admission;
   /** Tunnels and upgraded connections that stand; drained last. */
   readonly relays: Set<Relay>;
 }

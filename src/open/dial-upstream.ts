@@ -53,6 +53,7 @@ async function dialAt(
   const { host, port, protocol } = upstream;
   if (addresses.some((address) => opener.isOwn({ host: address, port }))) return LOOP;
   const place = { host, port, addresses, tls: protocol === 'https' ? upstream.tls : null };
+  opener.idle.makeRoom();
   const dialled = await dial(place, options);
   if (dialled.kind === 'wire') noteOpened(opener, dialled);
   return dialled;

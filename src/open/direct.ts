@@ -51,6 +51,7 @@ async function dialTarget(opener: Opener, ask: Ask): Promise<Dialled | Fault> {
   if (forbidden !== null) return forbidden;
   const place = { host: target.host, port: target.port, addresses, tls: null };
   const dialMs = Math.max(1, ask.dialMs - (opener.clock.nowMs() - startedMs));
+  opener.idle.makeRoom();
   const dialled = await dial(place, { ...ask, dialMs });
   if (dialled.kind === 'fault') return targetsFault(dialled);
   noteOpened(opener, dialled);

@@ -40,7 +40,12 @@ export class IdleConnections {
     const limits = this.limits();
     const idleMs = Math.min(limits.idleMs, keepAliveMs ?? Infinity);
     const list = this.byKey.get(key);
-    if (idleMs <= 0 || !this.isWanted(key) || (list !== undefined && list.length >= limits.perKey)) {
+    if (
+      idleMs <= 0 ||
+      limits.total <= 0 ||
+      !this.isWanted(key) ||
+      (list !== undefined && list.length >= limits.perKey)
+    ) {
       connection.destroy();
       return;
     }
@@ -54,6 +59,12 @@ export class IdleConnections {
   /** What connections are kept for. */
   keys(): string[] {
     return [...this.byKey.keys()];
+  }
+
+  /** Closes the oldest that are above the limit of all: it falls as clients come. Asked before each dial. */
+  makeRoom(): void {
+    const { total } = this.limits();
+    while (this.count > total) this.dropOldest();
   }
 
   /** From now on keeps only connections of these keys, and closes the others. */

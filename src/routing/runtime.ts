@@ -31,8 +31,20 @@ export interface Limits {
   readonly fieldCount: number;
   /** Client connections over all listeners. */
   readonly connections: number;
+  /** So many more are told that there are too many; the rest is closed at once. */
+  readonly turnedAway: number;
+  /** Sockets that either side may have, clients and upstreams, by the files that may be open. */
+  readonly sockets: number;
+  /** Requests under way, tunnels that stand aside. */
+  readonly exchanges: number;
+  /** Requests that wait for an exit to become free. */
+  readonly waiting: number;
+  /** How long requests that are ready together may wait for one another. */
+  readonly loopDelayMs: number;
   /** Client connections from one address. */
   readonly connectionsPerAddress: number;
+  /** Bytes per second that a client must send of a body, on average over the longest silence inside one. */
+  readonly bodyRate: number;
   /** Bytes of a request body kept for a retry, for one request and for the process. */
   readonly replayBytes: number;
   readonly replayTotalBytes: number;

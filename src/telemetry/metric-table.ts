@@ -82,6 +82,7 @@ export const metricTable = {
   turnpike_upstream_connections_idle: gauge('Connections to upstreams that are kept for later.'),
   turnpike_exchanges_open: gauge('Requests under way.'),
   turnpike_tunnels_open: gauge('Tunnels that stand.'),
+  turnpike_deadlines: gauge('Deadlines that the data plane keeps.'),
   turnpike_exits: gauge('Exits by state.', 'pool', 'state'),
   turnpike_admin_answers_total: counter('Answers of the admin listener, by class of status.', 'status'),
   turnpike_event_listeners: gauge('Programs that listen to events.'),

@@ -21,6 +21,7 @@ export interface Gauges {
   readonly exchangesOpen?: () => number;
   readonly tunnelsOpen?: () => number;
   readonly upstreamConnectionsIdle?: () => number;
+  readonly deadlines?: () => number;
   readonly logLinesDropped?: () => number;
   readonly exits?: () => Iterable<ExitCount>;
   /** Sites that are down, or have a rule suspended, by state. */
@@ -65,6 +66,7 @@ function gaugesText(gauges: Gauges, version: string): string {
     text('turnpike_exchanges_open', asReading(gauges.exchangesOpen)),
     text('turnpike_tunnels_open', asReading(gauges.tunnelsOpen)),
     text('turnpike_upstream_connections_idle', asReading(gauges.upstreamConnectionsIdle)),
+    text('turnpike_deadlines', asReading(gauges.deadlines)),
     text('turnpike_exits', exits),
     text('turnpike_sites_guarded', byLabel(gauges.sitesGuarded)),
     text('turnpike_admin_answers_total', byLabel(gauges.adminAnswers)),

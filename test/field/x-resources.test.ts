@@ -204,6 +204,36 @@ describe('X04 heads that come by the byte', () => {
   });
 });
 
+describe('X04 bodies that come by the byte', () => {
+  const head = headFor(page, { method: 'PUT', fields: ['Content-Length: 100000'] });
+  /** Sends so many bytes of the body every 20 ms until an answer came, or all of it was sent. */
+  async function upload(bytesEach: number): Promise<number> {
+    const exit = await stage.exit((peer) => void peer.answer('whole'));
+    const config = { timeouts: { body_idle: '400ms' }, limits: { body_rate: 1000 } };
+    const gateway = await stage.gateway([exit], config);
+    const client = await RawClient.connect(gateway.port);
+    client.write(head);
+    let left = 100_000;
+    const drip = setInterval(() => {
+      const bytes = Math.min(left, bytesEach);
+      left -= bytes;
+      if (bytes > 0 && client.ending === 'open') client.write('x'.repeat(bytes));
+    }, 20);
+    const { status } = await client.answer();
+    clearInterval(drip);
+    client.destroy();
+    return status;
+  }
+
+  it('are cut with 408 though they never fall silent', async () => {
+    expect(await upload(1)).toBe(408);
+  });
+
+  it('are not while they keep up the least rate', async () => {
+    expect(await upload(1000)).toBe(200);
+  });
+});
+
 describe('X06 out of ports, descriptors or buffers', () => {
   it.each(['EADDRNOTAVAIL', 'EMFILE', 'ENOBUFS'])(
     '%s: 503, one dial each, nobody set aside',

@@ -142,6 +142,53 @@ describe('limits of the gateway', () => {
     expect(await gateway.event('connection_refused')).toMatchObject({ reason: 'over_limit' });
   });
 
+  it('exchanges under way: one more is told to come back, and is served when one has ended', async () => {
+    const exit = stage.keep(await startExit(() => undefined));
+    const gateway = await stage.gateway([exit], { limits: { exchanges: 2 } });
+    const under = [ask(gateway, page), ask(gateway, page)];
+    await waitFor('both requests', () => exit.heads.length === 2);
+    const refused = [await ask(gateway, page), (await connect(gateway, 'site.example:443')).answer];
+    for (const answer of refused) {
+      expect(answer.problem()).toMatchObject({ code: 'overloaded', blame: 'gateway', status: 503 });
+      expect(answer.problem().detail).toContain('limits.exchanges');
+      expect(answer.field('retry-after')).toBe('1');
+    }
+    for (const peer of exit.peers) peer.answer('at last');
+    expect((await Promise.all(under)).map(({ status }) => status)).toEqual([200, 200]);
+    const next = ask(gateway, page);
+    await waitFor('the next request', () => exit.heads.length === 3);
+    for (const peer of exit.peers) peer.answer('again');
+    expect((await next).status).toBe(200);
+    expect(await gateway.metrics()).toMatch(
+      /^turnpike_errors_total\{code="overloaded",blame="gateway"\} 2$/m,
+    );
+  });
+
+  it('exchanges under way: tunnels that stand are none', async () => {
+    const gateway = await stage.gateway([await stage.good('ok')], { limits: { exchanges: 1 } });
+    const { client } = await connect(gateway, 'site.example:443');
+    expect((await ask(gateway, page)).status).toBe(200);
+    client.destroy();
+  });
+
+  it('requests that wait for an exit: one more is told so at once', async () => {
+    const exit = stage.keep(await startExit(() => undefined));
+    const pools = { main: { upstreams: [{ url: exit.url }], limits: { slots: 1 } } };
+    const gateway = await stage.gateway([], { pools, limits: { waiting: 1 }, timeouts: { acquire: '20s' } });
+    const first = ask(gateway, page);
+    await waitFor('the first request', () => exit.heads.length === 1);
+    const peer = await exit.peer(0);
+    const both = [ask(gateway, page), ask(gateway, page)];
+    const refused = await Promise.race(both);
+    expect(refused.problem()).toMatchObject({ code: 'no_upstream', blame: 'gateway' });
+    expect(refused.field('retry-after')).toBe('1');
+    peer.answer('first');
+    expect((await first).status).toBe(200);
+    await waitFor('the one that waited', () => exit.heads.length === 2);
+    for (const each of exit.peers) each.answer('second');
+    expect((await Promise.all(both)).map(({ status }) => status).sort()).toEqual([200, 503]);
+  });
+
   it('slots of an exit: a request waits for one to come free', async () => {
     const waiting: Peer[] = [];
     const exit = stage.keep(await startExit((peer) => void waiting.push(peer)));

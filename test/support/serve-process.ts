@@ -24,10 +24,17 @@ export interface ServeProcess {
 
 const main = resolve(import.meta.dirname, '../../dist/cli/main.js');
 
+/** How the process is started, where that matters. */
+export interface ServeOptions {
+  /** `ulimit -n` of the process; that of the tests when not given. */
+  readonly openFiles?: number;
+}
+
 /** Starts one on free ports and waits until it listens. Sections of `config` are laid over a small base. */
 export async function startServe(
   upstreams: readonly string[],
   config: Record<string, unknown> = {},
+  options: ServeOptions = {},
 ): Promise<ServeProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'turnpike-serve-'));
   const file = join(folder, 'turnpike.yaml');
@@ -38,7 +45,9 @@ export async function startServe(
     pools: { main: { upstreams: upstreams.map((url) => ({ url })) } },
   };
   writeFileSync(file, stringify({ ...base, ...config }));
-  const child = spawn(process.execPath, ['--unhandled-rejections=strict', main, 'serve', '--config', file], {
+  const command = [process.execPath, '--unhandled-rejections=strict', main, 'serve', '--config', file];
+  const limit = options.openFiles === undefined ? '' : `ulimit -n ${options.openFiles}; `;
+  const child = spawn('/bin/sh', ['-c', `${limit}exec "$@"`, 'sh', ...command], {
     cwd: folder,
     env: { PATH: process.env['PATH'] ?? '' },
     stdio: ['ignore', 'ignore', 'pipe'],
