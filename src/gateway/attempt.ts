@@ -8,6 +8,7 @@ import type { Fields } from '../http1/fields.js';
 import { Abandonment } from '../open/dial.js';
 import { classify, type Verdict } from '../outcome/classify.js';
 import type { AttemptFacts } from '../outcome/facts.js';
+import type { RuleFinding } from '../outcome/finding.js';
 import { decideRetry, endWith, type RetryDecision } from '../outcome/retry.js';
 import type { ClientExchange } from './exchange.js';
 import { pickAnother, pickAtOnce, pickExit, type Exit } from './pick-exit.js';
@@ -29,6 +30,8 @@ export interface Try {
   readonly facts: AttemptFacts;
   /** Dial, TLS and handshake; 0 on a kept connection. */
   readonly openMs: number;
+  /** The rule that decided about the answer, if one did. */
+  readonly finding?: RuleFinding | null;
   /** Gives the answer to the client; `tellMore` adds our fields to its own. Resolves when the exchange is over. */
   deliver(tellMore: (fields: Fields) => void): Promise<Delivery>;
   /** Nobody will see this answer. */
@@ -143,6 +146,7 @@ async function tryThrough(
     statuses: ask.route.statuses,
     detect: ask.context.controls.detect,
     upstreamHasLogin: exit.upstream.login !== null,
+    finding: made.finding ?? null,
   });
   trace.verdict = verdict.name;
   const isRetried = exit.upstream.id === course.again?.upstream.id;

@@ -6,6 +6,7 @@ import { errorTable } from '../core/errors.js';
 import type { Blame, ErrorCode, Failure } from '../core/errors.js';
 import type { TransportFault } from '../facts/ban.js';
 import type { AnswerFacts, AttemptFacts, FaultFacts, FaultKind, Phase, VerdictName } from './facts.js';
+import type { RuleFinding } from './finding.js';
 import { proxyEvidence } from './proxy-pages.js';
 import type { Evidence } from './proxy-pages.js';
 import { retryAfterMs } from './retry-after.js';
@@ -23,6 +24,8 @@ export interface ClassifyContext {
   /** False: whatever the target says is good. */
   readonly detect: boolean;
   readonly upstreamHasLogin: boolean;
+  /** The rule that decided about this attempt; null where none did. */
+  readonly finding: RuleFinding | null;
 }
 
 /** What an attempt proved. */
@@ -37,6 +40,11 @@ export interface Verdict {
   readonly retryAfterMs: number | null;
   /** What counts against the exit's transport health (`Ledger.recordTransportFailure`); null: nothing. */
   readonly health: TransportFault | null;
+  /**
+   * The rule behind it, with the actions that it asks for; null where status or fault alone decided. `blocked` comes
+   * from a rule only. Without `retry` or `retry_only` among the actions the answer is not tried elsewhere.
+   */
+  readonly rule: RuleFinding | null;
 }
 
 const ok: Verdict = {
@@ -46,6 +54,7 @@ const ok: Verdict = {
   failure: null,
   retryAfterMs: null,
   health: null,
+  rule: null,
 };
 
 /** How long a client should stay away when we are out of sockets. */
@@ -85,6 +94,37 @@ const BEFORE_TARGET: ReadonlySet<Phase> = new Set(['dial', 'tls', 'greeting']);
 
 /** Judges one attempt. */
 export function classify(facts: AttemptFacts, context: ClassifyContext): Verdict {
+  const { finding } = context;
+  if (finding === null || !context.detect) return judge(facts, context);
+  return ruled(judge(facts, context), finding, facts);
+}
+
+/**
+ * A rule overrules what status alone would say; a proxy's own confession stands, since it is not the site that spoke.
+ * `throttle` alone reads as `throttled`, `deliver` alone as `ok`, everything else as `blocked`.
+ */
+function ruled(usual: Verdict, finding: RuleFinding, facts: AttemptFacts): Verdict {
+  const { actions, name } = finding;
+  const isConfession = facts.kind === 'answer' && usual.failure !== null;
+  const isPersonal = usual.name === 'client_gone' || usual.name === 'local_fault';
+  if (facts.kind === 'tunnel' || isConfession || isPersonal) return usual;
+  const only = actions.length === 1 ? actions[0] : null;
+  const reason = `rule ${name}`;
+  if (only === 'deliver') return usual.failure === null ? { ...ok, reason, rule: finding } : usual;
+  const asked = facts.kind === 'answer' ? retryAfterMs(facts.fields) : null;
+  const verdict = only === 'throttle' ? 'throttled' : 'blocked';
+  return {
+    ...usual,
+    name: verdict,
+    blame: 'target',
+    reason,
+    retryAfterMs: asked,
+    health: null,
+    rule: finding,
+  };
+}
+
+function judge(facts: AttemptFacts, context: ClassifyContext): Verdict {
   switch (facts.kind) {
     case 'tunnel':
       return ok;
@@ -200,5 +240,6 @@ function failed(name: VerdictName, code: ErrorCode, text: { reason: string; deta
     failure,
     retryAfterMs: null,
     health: null,
+    rule: null,
   };
 }

@@ -7,6 +7,7 @@ export const usualContext: ClassifyContext = {
   statuses: { suspect: [403], throttled: [429], unclear: [503] },
   detect: true,
   upstreamHasLogin: true,
+  finding: null,
 };
 
 export function answer(
