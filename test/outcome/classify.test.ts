@@ -165,6 +165,7 @@ describe('classify: answers over plain HTTP', () => {
         failure: null,
         retryAfterMs: null,
         health: 'unclear',
+        rule: null,
       });
     },
   );
