@@ -14,6 +14,7 @@ import type {
 import type { Resources } from './resources.js';
 import type { Settings } from './schema.js';
 import type { Secret } from '../core/secret.js';
+import { rulesOf } from './rules.js';
 import { formatAddress } from './units.js';
 
 type Presets = NonNullable<Settings['clients'][number]['defaults']>;
@@ -179,6 +180,12 @@ export function buildConfig(settings: Settings, resources: Resources, file: stri
     bans: settings.bans,
     tunnels: settings.tunnels,
     retry: settings.retry,
+    rules: rulesOf(settings),
+    detection: settings.detection,
+    capture:
+      settings.capture === undefined
+        ? null
+        : { ...settings.capture, dir: resources.path(settings.capture.dir) },
     log: {
       level: log.level,
       access: log.access,

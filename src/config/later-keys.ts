@@ -15,7 +15,6 @@ const laterKeys = new Map<string, readonly string[]>(
       'tokens',
       'guard',
       'probe',
-      'rules',
       'cluster',
     ],
     'listen.proxy': ['cert', 'key', 'socks', 'dialect', 'policy', 'intercept'],

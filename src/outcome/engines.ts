@@ -19,7 +19,8 @@ export interface TextTest {
 }
 
 /** A pattern that was compiled, or why it could not be. */
-export type Compiled<T> = { readonly kind: 'ok'; readonly value: T } | { readonly kind: 'bad'; readonly why: string };
+export type Compiled<T> =
+  { readonly kind: 'ok'; readonly value: T } | { readonly kind: 'bad'; readonly why: string };
 
 const bad = (why: string): { kind: 'bad'; why: string } => ({ kind: 'bad', why });
 
@@ -67,9 +68,9 @@ const META = /[.^$*+?()[\]{}|\\]/;
  */
 export function requiredLiteral(pattern: string): string | null {
   const runs: string[] = [''];
-  for (let at = 0; at < pattern.length; ) {
+  for (let at = 0; at < pattern.length;) {
+    if (pattern[at] === '|') return null;
     const { text, length } = unitAt(pattern, at);
-    if (text === '|') return null;
     const after = pattern[at + length];
     const isOptional = after === '?' || after === '*' || after === '{';
     if (text !== null && !isOptional) runs.push((runs.pop() ?? '') + text);
@@ -90,7 +91,6 @@ function unitAt(pattern: string, at: number): { text: string | null; length: num
   }
   if (first === '(') return { text: null, length: groupLength(pattern, at) };
   if (first === '[') return { text: null, length: classLength(pattern, at) };
-  if (first === '|') return { text: '|', length: 1 };
   return { text: META.test(first) ? null : first, length: 1 };
 }
 
@@ -123,7 +123,7 @@ function classLength(pattern: string, at: number): number {
 
 function groupLength(pattern: string, at: number): number {
   let depth = 0;
-  for (let end = at; end < pattern.length; ) {
+  for (let end = at; end < pattern.length;) {
     const sign = pattern[end];
     if (sign === '[') {
       end += classLength(pattern, end);

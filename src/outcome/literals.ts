@@ -46,7 +46,7 @@ export class Literals {
     this.firstEnd = silent.length * this.width;
     this.endsOf = ending.map((node) => node.ends);
     this.table = new Int32Array(nodes.length * this.width);
-    for (const node of nodes) this.fill(node, root);
+    for (const node of nodes) this.fill(node);
   }
 
   get count(): number {
@@ -91,16 +91,19 @@ export class Literals {
     return classes;
   }
 
-  private fill(node: Node, root: Node): void {
-    for (let byte = 0; byte < 256; byte++) {
-      const next = step(node, folded(byte), root);
-      this.table[node.state * this.width + (this.classOf[byte] ?? 0)] = next.state * this.width;
+  /** The row of a node is that of its fail link, filled before, but for its own children. */
+  private fill({ state, fail, next }: Node): void {
+    const row = state * this.width;
+    if (fail !== null) this.table.copyWithin(row, fail.state * this.width, (fail.state + 1) * this.width);
+    for (const [byte, child] of next) {
+      this.table[row + (this.classOf[byte] ?? 0)] = child.state * this.width;
     }
   }
 }
 
 function add(root: Node, bytes: Uint8Array, index: number): void {
-  if (bytes.length === 0 || bytes.length > MAX_LITERAL_BYTES) throw new RangeError('a literal has 1 to 256 bytes');
+  if (bytes.length === 0 || bytes.length > MAX_LITERAL_BYTES)
+    throw new RangeError('a literal has 1 to 256 bytes');
   let node = root;
   for (const byte of bytes) {
     const key = folded(byte);
