@@ -106,6 +106,7 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
     const { timeouts } = services.rules().runtime;
     const cut = await drainGateway({ listeners, relays: services.relays, clock, timeouts });
     services.opener.idle.dropWhere(() => true);
+    await services.judge.close();
     desks.exits.close();
     await door.close();
     emit({ type: 'note', level: 'info', what: 'stopped', detail: { cut } });

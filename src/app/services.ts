@@ -9,11 +9,14 @@ import type { Random } from '../core/random.js';
 import { TimerWheel } from '../core/timer-wheel.js';
 import { Ledger } from '../exits/ledger.js';
 import type { Roster } from '../exits/roster.js';
+import { BodyJudge } from '../gateway/judge-body.js';
+import { JudgeWorker } from '../gateway/judge-worker-client.js';
 import { RequestIds } from '../gateway/request-ids.js';
 import { ReplayBudget } from '../gateway/replay-body.js';
 import type { GatewayServices, Rules } from '../gateway/services.js';
 import { IdleConnections } from '../open/idle-connections.js';
 import { Resolver, type LookUp } from '../open/resolver.js';
+import { Baseline } from '../outcome/baseline.js';
 import { TransportBudget } from '../outcome/budget.js';
 import { isOwnDoor, type Door } from '../protocol/own-door.js';
 import { checkResolvedAddress, type OwnAddresses } from '../protocol/target.js';
@@ -112,6 +115,8 @@ function servicesOf(
     transportBudget: new TransportBudget(transportRatio, transportFloorPerS),
     replayBudget: new ReplayBudget(() => runtime().limits.replayTotalBytes),
     relays: new Set(),
+    baseline: new Baseline(),
+    judge: new BodyJudge(new JudgeWorker(clock)),
   };
 }
 

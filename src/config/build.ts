@@ -154,6 +154,11 @@ function frozen<T>(value: T): T {
   return Object.freeze(value);
 }
 
+function captureOf(capture: Settings['capture'], resources: Resources): Config['capture'] {
+  const { dir, ...rest } = capture;
+  return { ...rest, dir: dir === undefined ? null : resources.path(dir) };
+}
+
 /** The folder that paths in a file are relative to. */
 export function folderOf(file: string | null): string {
   return file === null ? '.' : dirname(file);
@@ -182,10 +187,7 @@ export function buildConfig(settings: Settings, resources: Resources, file: stri
     retry: settings.retry,
     rules: rulesOf(settings),
     detection: settings.detection,
-    capture:
-      settings.capture === undefined
-        ? null
-        : { ...settings.capture, dir: resources.path(settings.capture.dir) },
+    capture: captureOf(settings.capture, resources),
     log: {
       level: log.level,
       access: log.access,

@@ -133,8 +133,8 @@ export interface Config {
   /** Own rules, then the shipped ones that are on. */
   readonly rules: readonly RuleSpec[];
   readonly detection: Settings['detection'];
-  /** Null: nothing is stored. */
-  readonly capture: (NonNullable<Settings['capture']> & { readonly dir: string }) | null;
+  /** `dir` null: nothing is stored. */
+  readonly capture: Omit<Settings['capture'], 'dir'> & { readonly dir: string | null };
   readonly log: LogConfig;
   readonly state: Settings['state'];
   readonly dataDir: string;

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { ruleActions, ruleScopes } from '../outcome/finding.js';
 import { fingerprints } from '../outcome/fingerprints.js';
+import type { StatusRange } from '../outcome/rule.js';
 import { faultKinds } from '../core/fault.js';
 import {
   count,
@@ -38,34 +39,47 @@ function orShare(expected: string, read: (value: string | number) => number | nu
 const expectedStatus = 'expected a status such as 403, or a range such as 500-599';
 const status = z
   .union([z.number(), z.string()], { error: expectedStatus })
-  .transform((value, context): readonly [number, number] => {
+  .transform((value, context): StatusRange => {
     const found = /^([1-9]\d{2})(?:-([1-9]\d{2}))?$/.exec(String(value));
-    const range = [Number(found?.[1]), Number(found?.[2] ?? found?.[1])] as const;
-    if (found !== null && range[0] <= range[1]) return range;
+    const range = { from: Number(found?.[1]), to: Number(found?.[2] ?? found?.[1]) };
+    if (found !== null && range.from <= range.to) return range;
     context.addIssue({ code: 'custom', message: expectedStatus });
     return z.NEVER;
   });
 
 const fieldName = z
-  .string()
+  .string({ error: 'expected the name of a header' })
   .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$/, { error: 'expected the name of a header' })
   .toLowerCase();
 
-const fieldTest = z.union([
-  lookText().transform((is) => ({ is: [is] })),
-  z.strictObject({
-    is: withHelp(oneOrMany(lookText()), { help: 'The whole value; any of several.' }).optional(),
-    contains: withHelp(oneOrMany(lookText()), { help: 'Text in the value; any of several.' }).optional(),
-    present: withHelp(flag(), { help: 'Whether there is such a field.' }).optional(),
-  }),
-]);
+const header = z.strictObject(
+  {
+    name: withHelp(fieldName, {
+      help: 'Name of the header; with nothing else it must be there.',
+      example: 'server',
+    }),
+    is: withHelp(oneOrMany(lookText()), {
+      help: 'The whole value; any of several.',
+      example: ['robot-gate'],
+    }).optional(),
+    contains: withHelp(oneOrMany(lookText()), {
+      help: 'Text in the value; any of several.',
+      example: ['gate'],
+    }).optional(),
+    present: withHelp(flag(), { help: 'False: there must be no such header.', example: true }).optional(),
+  },
+  { error: 'expected a header such as { name: server, contains: cloudflare }' },
+);
 
 const body = z.strictObject({
   contains: withHelp(oneOrMany(lookText()), {
     help: 'Any of these texts.',
     example: ['captcha-zxq'],
   }).optional(),
-  contains_all: withHelp(oneOrMany(lookText()), { help: 'All of these texts.' }).optional(),
+  contains_all: withHelp(oneOrMany(lookText()), {
+    help: 'All of these texts.',
+    example: ['are you', 'a robot'],
+  }).optional(),
   matches: withHelp(
     z
       .string({ error: 'expected a pattern' })
@@ -73,71 +87,82 @@ const body = z.strictObject({
       .max(512, { error: 'a pattern has at most 512 characters' }),
     {
       help: 'A pattern (RE2: no back-references). It needs a fixed text of three characters, or contains beside it.',
+      example: 'incident [0-9a-f]{8}',
     },
   ).optional(),
   within: withHelp(
     size().refine((bytes) => bytes >= 1 && bytes <= 256 * 1024, { error: 'expected at most 256KiB' }),
-    { help: 'How far into the decoded body is looked. Default: detection.look_at.' },
+    { help: 'How far into the decoded body is looked. Default: detection.look_at.', example: '64KiB' },
   ).optional(),
 });
 
-const when = z.strictObject(
-  {
-    status: withHelp(oneOrMany(status), {
-      help: 'Statuses and ranges such as 500-599.',
-      example: [200, '500-599'],
-    }).optional(),
-    header: withHelp(z.record(fieldName, fieldTest), {
-      help: 'Header fields: a value, { contains: text } or { present: true }. Case does not matter.',
-    }).optional(),
-    redirect: withHelp(
-      z.strictObject({
-        contains: withHelp(oneOrMany(lookText()), {
-          help: 'Text in the address; any of several.',
-        }).optional(),
-        host: withHelp(oneOrMany(text('a host').toLowerCase()), {
-          help: 'Host of the address, or a domain it is under.',
-        }).optional(),
-      }),
-      { help: 'Where Location leads.' },
-    ).optional(),
-    body: withHelp(body, { help: 'What the body holds. Case does not matter.' }).optional(),
-    size_below: withHelp(
-      orShare(
-        "expected a size such as '2KiB', or a share such as '30%' of what the site normally sends",
-        parseSize,
-      ),
-      {
-        help: "Body shorter than this, as it came: a size, or a share such as '30%' of what the site normally sends. Taken alone it asks for status 200.",
-      },
-    ).optional(),
-    missing: withHelp(
-      z.strictObject({
-        text: withHelp(oneOrMany(lookText()), { help: 'Texts of which a good page has one.' }).optional(),
-        selector: withHelp(text('a CSS selector'), {
-          help: 'A CSS selector that finds something in a good page.',
-        }).optional(),
-      }),
-      {
-        help: 'What a good page has and this one lacks; asked only of bodies that are whole within 256KiB. Taken alone it asks for status 200.',
-      },
-    ).optional(),
-    slower_than: withHelp(
-      orShare(
-        "expected a time such as '5s', or a share such as '400%' of what the site normally takes",
-        parseDuration,
-      ),
-      {
-        help: "Time to the first byte longer than this: a time, or a share such as '400%' of what the site normally takes.",
-      },
-    ).optional(),
-    connect_fault: withHelp(oneOrMany(oneOf(faultKinds)), {
-      help: 'Faults on the way to the target, in place of an answer. Stands alone.',
-      example: ['reset'],
-    }).optional(),
-  },
-  { error: 'expected conditions such as { status: 200, body: { contains: captcha } }' },
-);
+const when = z
+  .strictObject(
+    {
+      status: withHelp(oneOrMany(status), {
+        help: 'Statuses and ranges such as 500-599.',
+        example: [200, '500-599'],
+      }).optional(),
+      header: withHelp(oneOrMany(header), {
+        help: 'Headers of the answer. Case does not matter.',
+      }).optional(),
+      redirect: withHelp(
+        z.strictObject({
+          contains: withHelp(oneOrMany(lookText()), {
+            help: 'Text in the address; any of several.',
+            example: ['/captcha'],
+          }).optional(),
+          host: withHelp(oneOrMany(text('a host').toLowerCase()), {
+            help: 'Host of the address, or a domain it is under.',
+            example: ['gate.example'],
+          }).optional(),
+        }),
+        { help: 'Where Location leads.' },
+      ).optional(),
+      body: withHelp(body, { help: 'What the body holds. Case does not matter.' }).optional(),
+      size_below: withHelp(
+        orShare(
+          "expected a size such as '2KiB', or a share such as '30%' of what the site normally sends",
+          parseSize,
+        ),
+        {
+          help: "Body shorter than this, as it came: a size, or a share such as '30%' of what the site normally sends. Taken alone it asks for status 200.",
+          example: '30%',
+        },
+      ).optional(),
+      missing: withHelp(
+        z.strictObject({
+          text: withHelp(oneOrMany(lookText()), {
+            help: 'Texts of which a good page has one.',
+            example: ['add to basket'],
+          }).optional(),
+          selector: withHelp(text('a CSS selector'), {
+            help: 'A CSS selector that finds something in a good page.',
+            example: 'main .price',
+          }).optional(),
+        }),
+        {
+          help: 'What a good page has and this one lacks; asked only of bodies that are whole within 256KiB. Taken alone it asks for status 200.',
+        },
+      ).optional(),
+      slower_than: withHelp(
+        orShare(
+          "expected a time such as '5s', or a share such as '400%' of what the site normally takes",
+          parseDuration,
+        ),
+        {
+          help: "Time to the first byte longer than this: a time, or a share such as '400%' of what the site normally takes.",
+          example: '400%',
+        },
+      ).optional(),
+      connect_fault: withHelp(oneOrMany(oneOf(faultKinds)), {
+        help: 'Faults on the way to the target, in place of an answer. Stands alone.',
+        example: ['reset'],
+      }).optional(),
+    },
+    { error: 'expected conditions such as { status: 200, body: { contains: captcha } }' },
+  )
+  .meta({ either: ['connect_fault', 'status'] });
 
 const rule = z.strictObject(
   {
@@ -197,19 +222,21 @@ export const detectionSchema = withHelp(
 
 /** `capture` */
 export const captureSchema = withHelp(
-  z.strictObject({
-    dir: withHelp(text('a folder'), {
-      help: 'Folder for the files, made if need be.',
-      example: './captures',
-    }),
-    which: withHelp(oneOf(['refused', 'all']), {
-      help: 'Answers that a rule or status held against an exit, or every answer whose body was looked at.',
-    }).prefault('refused'),
-    body: withHelp(size(), { help: 'Most of one body that is kept, as it came.' }).prefault('64KiB'),
-    total: withHelp(size(), { help: 'Most of the folder; when it is full nothing more is stored.' }).prefault(
-      '64MiB',
-    ),
-    files: withHelp(count(1, 1_000_000), { help: 'Most files.' }).prefault(2000),
-  }),
+  z
+    .strictObject({
+      dir: withHelp(text('a folder'), {
+        help: 'Folder for the files, made if need be. Without it nothing is stored.',
+        example: './captures',
+      }).optional(),
+      which: withHelp(oneOf(['refused', 'all']), {
+        help: 'Answers that a rule or status held against an exit, or every answer that was judged.',
+      }).prefault('refused'),
+      body: withHelp(size(), { help: 'Most of one body that is kept, as it came.' }).prefault('64KiB'),
+      total: withHelp(size(), {
+        help: 'Most of the folder; when it is full nothing more is stored.',
+      }).prefault('64MiB'),
+      files: withHelp(count(1, 1_000_000), { help: 'Most files.' }).prefault(2000),
+    })
+    .prefault({}),
   { help: 'Stores answers as they were judged, secrets taken out, for turnpike rules test.' },
-).optional();
+);

@@ -3,6 +3,7 @@
  * beyond all reason, has two layers or can't be read is not looked at; what the client gets is not touched by any of it.
  */
 import zlib from 'node:zlib';
+import type { BodyNotInspected } from '../core/events.js';
 import type { Fields } from '../http1/fields.js';
 
 /** A body as far as it was decoded. */
@@ -12,8 +13,7 @@ export type Decoded =
   | { readonly kind: 'not_inspected'; readonly why: NotInspected };
 
 /** Why a body was not looked at. */
-export type NotInspected =
-  'coding_unknown' | 'coding_nested' | 'coding_broken' | 'swells' | 'too_busy' | 'too_slow';
+export type NotInspected = BodyNotInspected['reason'];
 
 /** More than this many times its size no page becomes; what does is a bomb. */
 const MOST_RATIO = 200;

@@ -17,9 +17,11 @@ import { runAttempts, type Carrier, type Delivery, type Try } from './attempt.js
 import { ContinueWatch } from './continue-watch.js';
 import type { ClientExchange } from './exchange.js';
 import type { Exit } from './pick-exit.js';
+import { inspectAnswer, inspectFault, type Inspected } from './inspect.js';
 import { joinWires } from './join.js';
 import { ReplayBody } from './replay-body.js';
 import type { GatewayServices } from './services.js';
+import { learning, tellSights } from './tell-sights.js';
 import type { Trace } from './trace.js';
 import type { Ask } from './understand.js';
 
@@ -88,15 +90,22 @@ class ForwardCarrier implements Carrier {
     });
     const channel = opening instanceof Promise ? await opening : opening;
     const openMs = opening instanceof Promise ? services.clock.nowMs() - startedMs : 0;
-    if (channel.kind === 'fault') return failedTry(channel, openMs);
+    if (channel.kind === 'fault') return this.failedTry(exit, channel, openMs);
+    const sentMs = services.clock.nowMs();
     const answer = await channel.send(this.request(), {
       firstByteMs: Math.min(timeouts.firstByteMs, Math.max(remainingMs - openMs, 1)),
       bodyIdleMs: timeouts.bodyIdleMs,
       onInterim: (head) => this.onInterim(head),
     });
     this.continueWatch?.stop();
-    if (answer.kind === 'fault') return failedTry(answer, openMs);
-    return this.answeredTry(answer, { openMs, isTargets: channel.isTargets });
+    if (answer.kind === 'fault') return this.failedTry(exit, answer, openMs);
+    const way = { openMs, isTargets: channel.isTargets };
+    if (!ask.context.controls.detect || answer.upgraded !== null) return this.answeredTry(answer, way, null);
+    const firstByteMs = services.clock.nowMs() - sentMs;
+    const inspecting = inspectAnswer(services, { ask, answer, firstByteMs, abandonment });
+    const seen = inspecting instanceof Promise ? await inspecting : inspecting;
+    tellSights(services, { ask, exit, seen });
+    return this.answeredTry(answer, way, seen);
   }
 
   private request(): HopRequest {
@@ -120,8 +129,13 @@ class ForwardCarrier implements Carrier {
     this.parts.exchange.interim({ ...head, fields: endToEnd(head.fields, isOurs) });
   }
 
-  private answeredTry(answer: HopAnswer, way: { openMs: number; isTargets: boolean }): Try {
+  private answeredTry(
+    answer: HopAnswer,
+    way: { openMs: number; isTargets: boolean },
+    seen: Inspected | null,
+  ): Try {
     const { head } = answer;
+    const body = seen === null ? answer.body : seen.body;
     return {
       facts: {
         kind: 'answer',
@@ -132,19 +146,24 @@ class ForwardCarrier implements Carrier {
         isTargets: way.isTargets,
       },
       openMs: way.openMs,
+      finding: seen === null ? null : seen.finding,
       discard: () => {
-        answer.body.cancel();
+        body.cancel();
         answer.upgraded?.wire.destroy();
       },
-      deliver: (tellMore) => this.deliver(answer, tellMore),
+      deliver: (tellMore) => this.deliver(answer, body, { tellMore, seen }),
     };
   }
 
-  private deliver(answer: HopAnswer, tellMore: (fields: Fields) => void): Promise<Delivery> {
+  private deliver(
+    answer: HopAnswer,
+    body: BodySource,
+    with_: { tellMore: (fields: Fields) => void; seen: Inspected | null },
+  ): Promise<Delivery> {
     const { exchange, trace, ask } = this.parts;
     const { head } = answer;
     const fields = endToEnd(head.fields, isOurs);
-    tellMore(fields);
+    with_.tellMore(fields);
     trace.answered(head.status, this.services.clock.nowMs());
     if (answer.upgraded !== null) {
       trace.kind = 'upgrade';
@@ -158,7 +177,15 @@ class ForwardCarrier implements Carrier {
       });
     }
     exchange.respond({ status: head.status, reason: head.reason, fields }, answer.framing);
-    return pass(answer.body, exchange);
+    const delivery = pass(body, exchange);
+    if (with_.seen === null || !ask.rules.runtime.detection.usesBaseline) return delivery;
+    return learning(this.services, { ask, answer, trace, firstByteMs: with_.seen.firstByteMs }, delivery);
+  }
+
+  private failedTry(exit: Exit, fault: Fault, openMs: number): Try {
+    const seen = inspectFault(this.parts.ask, fault);
+    tellSights(this.services, { ask: this.parts.ask, exit, seen });
+    return { ...faultTry(fault, openMs), finding: seen.finding };
   }
 }
 
@@ -196,7 +223,7 @@ function isOurs(lowerName: string): boolean {
   return lowerName.startsWith('x-turnpike-');
 }
 
-function failedTry(fault: Fault, openMs: number): Try {
+function faultTry(fault: Fault, openMs: number): Try {
   return {
     facts: fault,
     openMs,

@@ -7,10 +7,12 @@ import type { Random } from '../core/random.js';
 import type { TimerWheel } from '../core/timer-wheel.js';
 import type { Ledger } from '../exits/ledger.js';
 import type { Opener } from '../open/open.js';
+import type { Baseline } from '../outcome/baseline.js';
 import type { TransportBudget } from '../outcome/budget.js';
 import type { OwnAddresses, TargetPolicy } from '../protocol/target.js';
 import type { Runtime } from '../routing/runtime.js';
 import type { Pins } from '../state/ports.js';
+import type { BodyJudge } from './judge-body.js';
 import type { Relay } from './relay.js';
 import type { RequestIds } from './request-ids.js';
 import type { ReplayBudget } from './replay-body.js';
@@ -42,4 +44,7 @@ export interface GatewayServices {
   readonly replayBudget: ReplayBudget;
   /** Tunnels and upgraded connections that stand; drained last. */
   readonly relays: Set<Relay>;
+  /** What sites normally send, and who judges bodies. */
+  readonly baseline: Baseline;
+  readonly judge: BodyJudge;
 }

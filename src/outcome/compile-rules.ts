@@ -5,12 +5,6 @@ import { compilePattern, compileSelector, requiredLiteral, type TextTest } from 
 import { Literals, MAX_LITERAL_BYTES } from './literals.js';
 import type { Conditions, HeaderCondition, OfBaseline, RuleSpec } from './rule.js';
 
-/** A field test with its texts in lower case. */
-export interface FieldTest {
-  readonly name: string;
-  readonly test: HeaderCondition;
-}
-
 /** One alternative of one rule, ready to be asked. */
 export interface CompiledRule {
   readonly spec: RuleSpec;
@@ -18,7 +12,7 @@ export interface CompiledRule {
   readonly order: number;
   readonly hosts: readonly HostMatcher[];
   readonly status: Conditions['status'] | null;
-  readonly fields: readonly FieldTest[];
+  readonly fields: readonly HeaderCondition[];
   readonly redirect: Conditions['redirect'] | null;
   readonly slowerThan: number | OfBaseline | null;
   readonly sizeBelow: number | OfBaseline | null;
@@ -38,6 +32,7 @@ export interface CompiledRule {
 
 /** Rules that were compiled together. */
 export interface CompiledRules {
+  readonly specs: readonly RuleSpec[];
   readonly rules: readonly CompiledRule[];
   readonly literals: Literals | null;
   readonly texts: readonly string[];
@@ -94,7 +89,7 @@ export function compileRules(specs: readonly RuleSpec[]): CompileResult {
   });
   if (problems.length > 0) return { kind: 'problems', problems };
   const literals = table.texts.length === 0 ? null : new Literals(table.texts);
-  return { kind: 'rules', compiled: { rules, literals, texts: table.texts } };
+  return { kind: 'rules', compiled: { specs, rules, literals, texts: table.texts } };
 }
 
 function hostsOf({ site }: RuleSpec, complain: Complain): HostMatcher[] {
@@ -131,11 +126,9 @@ function compileConditions(when: Conditions, table: TextTable, complain: Complai
   return {
     // Whether a page is small or lacks something says little unless it claims to be one.
     status:
-      when.status ?? (looksWhole && body === undefined && when.header === undefined ? [[200, 200]] : null),
-    fields: Object.entries(when.header ?? {}).map(([name, test]) => ({
-      name: name.toLowerCase(),
-      test: folded(test),
-    })),
+      when.status ??
+      (looksWhole && body === undefined && when.header === undefined ? [{ from: 200, to: 200 }] : null),
+    fields: (when.header ?? []).map(folded),
     redirect: when.redirect ?? null,
     slowerThan: when.slower_than ?? null,
     sizeBelow: when.size_below ?? null,
@@ -153,9 +146,10 @@ function compileConditions(when: Conditions, table: TextTable, complain: Complai
 const anyOf = (texts: readonly string[] = []): string[][] => (texts.length === 0 ? [] : [[...texts]]);
 const allOf = (texts: readonly string[] = []): string[][] => texts.map((text) => [text]);
 
-function folded({ is, contains, present }: HeaderCondition): HeaderCondition {
+function folded({ name, is, contains, present }: HeaderCondition): HeaderCondition {
   const lower = (texts: readonly string[]): string[] => texts.map((text) => text.toLowerCase());
   return {
+    name: name.toLowerCase(),
     ...(is !== undefined && { is: lower(is) }),
     ...(contains !== undefined && { contains: lower(contains) }),
     ...(present !== undefined && { present }),

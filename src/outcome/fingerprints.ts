@@ -18,7 +18,7 @@ const blocked = (name: string, when: When): RuleSpec => rule(name, when, ['ban',
 const present = (name: string, when: When): RuleSpec => rule(name, when, []);
 
 const header = (name: string, ...contains: readonly string[]): Conditions => ({
-  header: { [name]: contains.length === 0 ? { present: true } : { contains } },
+  header: [contains.length === 0 ? { name } : { name, contains }],
 });
 const cookie = (...names: readonly string[]): Conditions =>
   header('set-cookie', ...names.map((name) => (name.endsWith('*') ? name.slice(0, -1) : `${name}=`)));
@@ -28,19 +28,16 @@ const all = (...contains_all: readonly string[]): Conditions => ({ body: { conta
 /** Pages of a vendor's refusal are short; pages of sites that use its widgets seldom are. */
 const SHORT = 10_000;
 const short = (when: Conditions): Conditions => ({ ...when, size_below: SHORT });
-const refused: Pick<Conditions, 'status'> = {
-  status: [
-    [403, 403],
-    [429, 429],
-    [503, 503],
-  ],
-};
-const when = (conditions: Conditions, ...statuses: readonly number[]): Conditions => ({
+const statuses = (...all: readonly number[]): Pick<Conditions, 'status'> => ({
+  status: all.map((status) => ({ from: status, to: status })),
+});
+const refused = statuses(403, 429, 503);
+const when = (conditions: Conditions, ...all: readonly number[]): Conditions => ({
   ...conditions,
-  status: statuses.map((status) => [status, status] as const),
+  ...statuses(...all),
 });
 
-const ok: Pick<Conditions, 'status'> = { status: [[200, 200]] };
+const ok = statuses(200);
 
 const captchaWidgets = [
   'class="g-recaptcha"',

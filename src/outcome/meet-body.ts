@@ -25,7 +25,7 @@ export function meetBody(rule: CompiledRule, look: Look): RuleHit | null {
     if (hit === null || !rule.needsBody) return hit;
   }
   for (const group of rule.literals) {
-    const literal = group.find((each) => isWithin(look, each, rule.within ?? look.lookAt));
+    const literal = group.find((each) => isWithin(look.finds, each, rule.within ?? look.lookAt));
     if (literal === undefined) return null;
     hit = { rule, field: 'body', found: look.texts[literal] ?? '' };
   }
@@ -37,7 +37,12 @@ export function meetBody(rule: CompiledRule, look: Look): RuleHit | null {
   return rule.needsWhole ? meetMissing(rule, look) : hit;
 }
 
-function isWithin({ finds }: Look, literal: number, within: number): boolean {
+/** Whether one literal of each group was found. */
+export function meetsLiterals(rule: CompiledRule, finds: Finds | null, within: number): boolean {
+  return rule.literals.every((group) => group.some((literal) => isWithin(finds, literal, within)));
+}
+
+function isWithin(finds: Finds | null, literal: number, within: number): boolean {
   const at = finds?.[literal] ?? -1;
   return at !== -1 && at <= within;
 }
@@ -45,7 +50,7 @@ function isWithin({ finds }: Look, literal: number, within: number): boolean {
 /** Only a page that is there to its end can lack something. */
 function meetMissing(rule: CompiledRule, look: Look): RuleHit | null {
   if (!look.body.isWhole) return null;
-  if (rule.missingTexts.some((each) => isWithin(look, each, Infinity))) return null;
+  if (rule.missingTexts.some((each) => isWithin(look.finds, each, Infinity))) return null;
   if (rule.missingSelector?.(textOf(look)) === true) return null;
   const texts = rule.missingTexts.map((each) => look.texts[each] ?? '');
   return { rule, field: 'missing', found: texts.join(', ').slice(0, FOUND_CHARS) || 'the selector' };

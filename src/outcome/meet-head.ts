@@ -1,7 +1,7 @@
 /** Whether the head of an answer meets the conditions of a rule. */
 import type { Fields } from '../http1/fields.js';
-import type { CompiledRule, FieldTest } from './compile-rules.js';
-import type { OfBaseline } from './rule.js';
+import type { CompiledRule } from './compile-rules.js';
+import type { HeaderCondition, OfBaseline } from './rule.js';
 import type { HeadSeen, RuleHit } from './rule-sights.js';
 
 /** Longest text of a find that is kept. */
@@ -9,7 +9,9 @@ export const FOUND_CHARS = 120;
 
 /** Whether the rule looks at answers of this status. */
 export function isStatus({ status }: CompiledRule, given: number): boolean {
-  return status === null || status === undefined || status.some(([from, to]) => given >= from && given <= to);
+  return (
+    status === null || status === undefined || status.some(({ from, to }) => given >= from && given <= to)
+  );
 }
 
 /** Null: not met; a hit: met; `open`: the body decides. */
@@ -55,7 +57,8 @@ export function limitOf(limit: number | OfBaseline, usual: number | null): numbe
 }
 
 /** The value that meets the test, or null. */
-function meetField({ name, test }: FieldTest, fields: Fields): string | null {
+function meetField(test: HeaderCondition, fields: Fields): string | null {
+  const { name } = test;
   if (test.present === false) return fields.has(name) ? null : '(missing)';
   if (!fields.has(name)) return null;
   if (test.is === undefined && test.contains === undefined) return shown(name, fields.get(name) ?? '');

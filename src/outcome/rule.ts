@@ -9,6 +9,8 @@ export interface OfBaseline {
 
 /** What a header field must be. All that is given must hold; several texts mean any of them. ASCII case aside. */
 export interface HeaderCondition {
+  /** In lower case. */
+  readonly name: string;
   readonly is?: readonly string[];
   readonly contains?: readonly string[];
   readonly present?: boolean;
@@ -32,12 +34,16 @@ export interface MissingCondition {
   readonly selector?: string;
 }
 
+/** Both ends included. */
+export interface StatusRange {
+  readonly from: number;
+  readonly to: number;
+}
+
 /** All that is given must hold. */
 export interface Conditions {
-  /** Numbers and ranges, both ends included. */
-  readonly status?: readonly (readonly [from: number, to: number])[];
-  /** By lower-case name. */
-  readonly header?: Readonly<Record<string, HeaderCondition>>;
+  readonly status?: readonly StatusRange[];
+  readonly header?: readonly HeaderCondition[];
   /** Of the address in `Location`. */
   readonly redirect?: { readonly contains?: readonly string[]; readonly host?: readonly string[] };
   readonly body?: BodyCondition;

@@ -6,7 +6,7 @@ import type { Fields } from '../http1/fields.js';
 import type { CompiledRule, CompiledRules } from './compile-rules.js';
 import type { FaultFacts } from './facts.js';
 import type { RuleEvidence, RuleFinding } from './finding.js';
-import { meetBody, type Look } from './meet-body.js';
+import { meetBody, meetsLiterals, type Look } from './meet-body.js';
 import { isStatus, limitOf, meetHead } from './meet-head.js';
 import type { BodySeen, HeadSeen, HeadStage, RuleHit, RulePlace } from './rule-sights.js';
 
@@ -29,7 +29,7 @@ export class PlaceRules {
     for (const rule of rules) {
       const [first] = rule.fields;
       if (rule.faults !== null) this.ofFaults.push(rule);
-      else if (first === undefined || first.test.present === false) this.plain.push(rule);
+      else if (first === undefined || first.present === false) this.plain.push(rule);
       else this.byField.set(first.name, [...(this.byField.get(first.name) ?? []), rule]);
     }
   }
@@ -50,7 +50,7 @@ export class PlaceRules {
       if (hit === null) return;
       if (hit === 'open') {
         if (head.isReadable || !rule.needsBody) (pending ??= []).push(rule);
-      } else (hits ??= []).push(hit);
+      } else if (hits === null || !isKnown(hits, hit)) (hits ??= []).push(hit);
     };
     for (const rule of this.ofStatus(head.status)) consider(rule);
     const { fields } = head;
@@ -71,8 +71,21 @@ export class PlaceRules {
     const wantsText = stage.pending.some((rule) => rule.needsBody);
     const finds = literals === null || !wantsText ? null : literals.find(body.bytes, stage.lookAt);
     const look: Look = { stage, body, finds, texts: this.compiled.texts, lookAt: this.lookAt, decoded: null };
-    const more = stage.pending.flatMap((rule) => meetBody(rule, look) ?? []);
-    return more.length === 0 ? stage.hits : [...stage.hits, ...more];
+    const all = [...stage.hits];
+    for (const rule of stage.pending) {
+      const hit = meetBody(rule, look);
+      if (hit !== null && !isKnown(all, hit)) all.push(hit);
+    }
+    return all;
+  }
+
+  /** Whether a pattern or selector would be run on this text: all that can be told without it was found. */
+  wantsEngine(stage: HeadStage, bytes: Uint8Array): boolean {
+    const { literals } = this.compiled;
+    const slow = stage.pending.filter((rule) => rule.pattern !== null || rule.missingSelector !== null);
+    if (slow.length === 0) return false;
+    const finds = literals?.find(bytes, stage.lookAt) ?? null;
+    return slow.some((rule) => meetsLiterals(rule, finds, rule.within ?? this.lookAt));
   }
 
   private stage(head: HeadSeen, hits: readonly RuleHit[], pending: readonly CompiledRule[]): HeadStage {
@@ -116,6 +129,11 @@ export function findingOf(hit: RuleHit, about: Omit<RuleEvidence, 'field' | 'fou
   return { name, actions: then, scope, evidence: { ...about, field: hit.field, found: hit.found } };
 }
 
+/** A rule of several alternatives is met once. */
+function isKnown(hits: readonly RuleHit[], { rule }: RuleHit): boolean {
+  return hits.some((hit) => hit.rule.order === rule.order);
+}
+
 /** How much must have come before the rule can be told; a body over its size has failed it. */
 function bytesFor(rule: CompiledRule, head: HeadSeen, within: number): number {
   if (rule.sizeBelow === null || head.length !== null) return within;
@@ -140,7 +158,7 @@ export class RuleBook {
   /** @param lookAt how far bodies are looked at where a rule says nothing else */
   constructor(
     readonly compiled: CompiledRules,
-    private readonly lookAt: number,
+    readonly lookAt: number,
   ) {}
 
   /** The rules in force at a place. */

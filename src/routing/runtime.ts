@@ -1,5 +1,6 @@
 /** The one value that a reload swaps: routes, pools and rules. Immutable. */
 import type { BanRules } from '../facts/ban.js';
+import type { RuleBook } from '../outcome/rules.js';
 import type { Pool } from '../upstreams/pool.js';
 import type { Route } from './route.js';
 
@@ -46,6 +47,21 @@ export interface TunnelRules {
   readonly banIdleMs: number;
 }
 
+/** How blocks are seen. */
+export interface Detection {
+  readonly book: RuleBook;
+  /** Content types of bodies that are looked at, in lower case. */
+  readonly types: ReadonlySet<string>;
+  /** Bytes of a decoded body that are looked at where a rule does not say more. */
+  readonly lookAt: number;
+  /** Longest time that an answer is held back. */
+  readonly holdMs: number;
+  /** Whether some rule compares with what is usual. */
+  readonly usesBaseline: boolean;
+  /** Whether bodies are held even where no rule wants them, to be stored. */
+  readonly isCapturing: boolean;
+}
+
 /** What the gateway works by. */
 export interface Runtime {
   readonly routes: readonly Route[];
@@ -54,6 +70,7 @@ export interface Runtime {
   readonly limits: Limits;
   readonly bans: BanRules;
   readonly tunnels: TunnelRules;
+  readonly detection: Detection;
   readonly retry: { readonly transportRatio: number; readonly transportFloorPerS: number };
   /** Name of the session header, in lower case. */
   readonly sessionHeader: string;

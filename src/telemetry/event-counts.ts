@@ -2,6 +2,7 @@
 import { errorTable } from '../core/errors.js';
 import type { ErrorCode } from '../core/errors.js';
 import type {
+  BodyNotInspected,
   ConnectionRefused,
   ExchangeEnded,
   SessionPinned,
@@ -28,6 +29,11 @@ const upstreamEvents: readonly UpstreamConnection['what'][] = ['opened', 'reused
 const refusalReasons: readonly ConnectionRefused['reason'][] = [
   ...(['tls_hello', 'tls_failed', 'proxy_header', 'socks_handshake'] as const),
   ...(['over_limit', 'own_fault'] as const),
+];
+
+const inspectionTroubles: readonly BodyNotInspected['reason'][] = [
+  ...(['coding_unknown', 'coding_nested', 'coding_broken', 'swells'] as const),
+  ...(['too_busy', 'too_slow'] as const),
 ];
 
 /** What every exchange of one route, pool, kind and outcome adds to. Found with one look-up. */
@@ -61,6 +67,8 @@ export class EventCounts {
   private readonly attempts = counters('turnpike_attempts_total');
   private readonly retries = counters('turnpike_retries_total');
   private readonly bans = counters('turnpike_bans_total');
+  private readonly matches = counters('turnpike_rule_matches_total');
+  private readonly notInspected = counters('turnpike_bodies_not_inspected_total');
   private readonly pins = counters('turnpike_session_pins_total');
   private readonly opened = counters('turnpike_client_connections_opened_total');
   private readonly closed = counters('turnpike_client_connections_closed_total');
@@ -78,6 +86,7 @@ export class EventCounts {
     for (const reason of pinReasons) this.pins.of(reason);
     for (const what of upstreamEvents) this.upstreams.of(what);
     for (const reason of refusalReasons) this.refused.of(reason);
+    for (const reason of inspectionTroubles) this.notInspected.of(reason);
     for (const outcome of ['applied', 'kept']) this.reloads.of(outcome);
     for (const level of ['info', 'warn', 'error']) this.notes.of(level);
   }
@@ -95,6 +104,12 @@ export class EventCounts {
       case 'exit_banned':
         if (event.site === null) this.bans.of('exit', 'none').value += 1;
         else this.bans.of('site', this.site(event.site)).value += 1;
+        return;
+      case 'rule_matched':
+        this.matches.of(event.rule, String(event.shadow)).value += 1;
+        return;
+      case 'body_not_inspected':
+        this.notInspected.of(event.reason).value += 1;
         return;
       case 'session_pinned':
         this.pins.of(event.reason).value += 1;
@@ -149,6 +164,7 @@ export class EventCounts {
         this.closed,
       ],
       ...[this.refused, this.upstreams, this.reloads, this.notes, this.poolLoads, this.listFetches],
+      ...[this.matches, this.notInspected],
     ];
     const open = [...this.doors].map(([listener, { opened, closed }]) => ({
       labels: [listener],

@@ -7,6 +7,8 @@ import type { Logger } from 'pino';
 import type { Clock } from '../core/clock.js';
 import type {
   AttemptEnded,
+  BodyNotInspected,
+  RuleMatched,
   ConfigReloaded,
   ConnectionRefused,
   GatewayNote,
@@ -103,6 +105,10 @@ class EventLog implements Log {
           forMs: Math.round(event.forMs),
         });
         return;
+      case 'rule_matched':
+      case 'body_not_inspected':
+        if (this.pino.isLevelEnabled('debug')) this.sight(event);
+        return;
       case 'connection_refused':
         this.refusal(event);
         return;
@@ -154,6 +160,16 @@ class EventLog implements Log {
       reason: scrub(event.reason),
       retried: event.retried,
     });
+  }
+
+  private sight(event: RuleMatched | BodyNotInspected): void {
+    const { type, requestId, upstream } = event;
+    const place = { event: type, requestId, upstream, site: this.shown('site', event.site) };
+    if (event.type === 'body_not_inspected') this.pino.debug({ ...place, reason: event.reason });
+    else {
+      const { rule, shadow, field } = event;
+      this.pino.debug({ ...place, rule, shadow, field, found: scrub(event.found) });
+    }
   }
 
   private refusal(event: ConnectionRefused): void {

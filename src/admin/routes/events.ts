@@ -10,6 +10,8 @@ const known: Readonly<Record<TurnpikeEvent['type'], true>> = {
   exchange_ended: true,
   attempt_ended: true,
   exit_banned: true,
+  rule_matched: true,
+  body_not_inspected: true,
   session_pinned: true,
   client_connected: true,
   client_disconnected: true,
