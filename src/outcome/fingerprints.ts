@@ -109,7 +109,6 @@ export const fingerprints: readonly RuleSpec[] = [
     },
     body('errors.edgesuite.net', 'sec-if-cpt-container', 'sec-cpt-if'),
     short(body('Powered and protected by')),
-    when(short(body('<title>Access Denied')), 403),
   ]),
   present('akamai-present', [
     header('server', 'akamaighost'),
@@ -125,8 +124,6 @@ export const fingerprints: readonly RuleSpec[] = [
     header('x-cdn', 'incapsula', 'imperva'),
     cookie('visid_incap_*', 'incap_ses_*'),
   ]),
-  // Distil, Akamai and PerimeterX are all said to write this.
-  blocked('vendor-unknown-block', body('Pardon Our Interruption')),
   blocked('distil-block', [
     body('distilCaptchaForm', 'distilCallbackGuard', 'anomaly.detected.png'),
     { redirect: { contains: ['/distil_r_captcha'] } },
@@ -195,6 +192,11 @@ export const fingerprints: readonly RuleSpec[] = [
     { ...short(body(...captchaWidgets)), ...ok, missing: { text: formInputs } },
   ]),
   present('captcha-widget-present', body(...captchaWidgets, 'cf-turnstile')),
+  // Distil, Akamai and PerimeterX are all said to write the first; Akamai and others write the second.
+  blocked('vendor-unknown-block', [
+    body('Pardon Our Interruption'),
+    when(short(body('<title>Access Denied')), 403),
+  ]),
   blocked('network-block', {
     ...refused,
     body: { contains: ['blocked by network security'], within: 256 * 1024 },
