@@ -15,13 +15,15 @@ function specOf(entry: RuleEntry): RuleSpec {
   return { name, site: (entry.site ?? []).map((site) => site.toLowerCase()), when, then, scope, shadow };
 }
 
-/** All rules in their order. */
+/** All rules in their order. An own rule of the name of a shipped one takes its place. */
 export function rulesOf(settings: Pick<Settings, 'rules' | 'detection'>): RuleSpec[] {
   const { fingerprints: wanted } = settings.detection;
   const own = settings.rules.map(specOf);
-  const shipped = fingerprints.filter(({ name }) =>
-    wanted === true ? true : wanted !== false && wanted.includes(name),
-  );
+  const named = new Set(own.map(({ name }) => name));
+  const shipped = fingerprints.filter(({ name }) => {
+    const isOn = wanted === true || (wanted !== false && wanted.includes(name));
+    return isOn && !named.has(name);
+  });
   return [...own, ...shipped];
 }
 

@@ -49,13 +49,18 @@ export function decodeBody(
     return { kind: 'decoded', bytes: bytes.subarray(0, limit), isEnd: isWhole && bytes.length <= limit };
   }
   if (coding === 'zstd') return unzstd(bytes, limit, isWhole);
-  const stream = inflaterFor(coding, bytes);
+  const stream = inflaterFor(coding, bytes, isWhole);
   return stream === null ? refused('coding_unknown') : drain(stream, bytes, { limit, isWhole });
 }
 
-/** A cut stream is read as far as it goes. */
-function inflaterFor(coding: string, bytes: Buffer): zlib.Gunzip | zlib.BrotliDecompress | null {
-  const options = { finishFlush: zlib.constants.Z_SYNC_FLUSH, chunkSize: CHUNK };
+/** A beginning is read as far as it goes; what claims to be whole must end. */
+function inflaterFor(
+  coding: string,
+  bytes: Buffer,
+  isWhole: boolean,
+): zlib.Gunzip | zlib.BrotliDecompress | null {
+  const { Z_FINISH, Z_SYNC_FLUSH, BROTLI_OPERATION_FINISH, BROTLI_OPERATION_FLUSH } = zlib.constants;
+  const options = { finishFlush: isWhole ? Z_FINISH : Z_SYNC_FLUSH, chunkSize: CHUNK };
   switch (coding) {
     case 'gzip':
     case 'x-gzip':
@@ -65,7 +70,7 @@ function inflaterFor(coding: string, bytes: Buffer): zlib.Gunzip | zlib.BrotliDe
       return isZlib(bytes) ? zlib.createInflate(options) : zlib.createInflateRaw(options);
     case 'br':
       return zlib.createBrotliDecompress({
-        finishFlush: zlib.constants.BROTLI_OPERATION_FLUSH,
+        finishFlush: isWhole ? BROTLI_OPERATION_FINISH : BROTLI_OPERATION_FLUSH,
         chunkSize: CHUNK,
       });
     default:
@@ -146,7 +151,7 @@ async function unzstd(bytes: Buffer, limit: number, isWhole: boolean): Promise<D
     while (fed < bytes.length) {
       const next = bytes.subarray(fed, fed + ZSTD_STEP);
       fed += next.length;
-      decoder.push(next);
+      decoder.push(next, isWhole && fed >= bytes.length);
     }
   } catch (error) {
     if (error !== ENOUGH && length === 0) return refused('coding_broken');
