@@ -5,6 +5,7 @@ import { banRoutes } from './routes/bans.js';
 import { eventRoutes } from './routes/events.js';
 import { overviewRoutes } from './routes/overview.js';
 import { reloadRoutes } from './routes/reload.js';
+import { ruleRoutes } from './routes/rules.js';
 import { sessionRoutes } from './routes/sessions.js';
 import { upstreamRoutes } from './routes/upstreams.js';
 import type { AdminServices } from './services.js';
@@ -73,6 +74,7 @@ function apiRoutes(services: AdminServices): ApiRoute[] {
     ...overviewRoutes(services),
     ...upstreamRoutes(services),
     ...banRoutes(services),
+    ...ruleRoutes(services),
     ...sessionRoutes(services),
     ...eventRoutes(services),
     ...reloadRoutes(services),

@@ -29,6 +29,7 @@ export const routeNeeds: Readonly<Record<string, Need>> = {
   'GET /api/v1/bans': 'read',
   'POST /api/v1/bans': 'operator',
   'DELETE /api/v1/bans/:id': 'operator',
+  'POST /api/v1/rules/test': 'operator',
   'GET /api/v1/sessions': 'read',
   'DELETE /api/v1/sessions/:client/:session': 'operator',
   'GET /api/v1/clients': 'read',

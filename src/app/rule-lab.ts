@@ -1,4 +1,5 @@
 /** The rule lab: what would these rules make of these stored answers? */
+import type { RuleTestRow } from '../admin/services.js';
 import { codingOf, type NotInspected } from '../gateway/decode-body.js';
 import { isOfType } from '../gateway/inspect.js';
 import type { BodyJudge } from '../gateway/judge-body.js';
@@ -9,27 +10,8 @@ import { siteOf } from '../protocol/host.js';
 import { statusDefaults } from '../config/schema-routes.js';
 import { readStoredAnswer, type StoredAnswer } from './stored-answer.js';
 
-/** A rule that a sample meets. */
-export interface LabMatch {
-  readonly rule: string;
-  /** Only counted: a shadow rule, or a vendor that is merely present. */
-  readonly shadow: boolean;
-  readonly field: string;
-  readonly found: string;
-}
-
-/** What came of one sample. */
-export interface LabRow {
-  readonly sample: string;
-  readonly status: number | null;
-  readonly verdict: string;
-  /** The rule that decided; null where the status did. */
-  readonly rule: string | null;
-  readonly actions: readonly string[];
-  readonly matches: readonly LabMatch[];
-  /** Why its body was not looked at, or why the sample could not be read. */
-  readonly trouble: string | null;
-}
+/** What came of one sample. `trouble`: why its body was not looked at, or why the sample could not be read. */
+export type LabRow = RuleTestRow;
 
 /** The rules, and how they look. */
 export interface Lab {

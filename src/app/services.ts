@@ -9,6 +9,7 @@ import type { Random } from '../core/random.js';
 import { TimerWheel } from '../core/timer-wheel.js';
 import { Ledger } from '../exits/ledger.js';
 import type { Roster } from '../exits/roster.js';
+import { Captures } from '../gateway/captures.js';
 import { BodyJudge } from '../gateway/judge-body.js';
 import { JudgeWorker } from '../gateway/judge-worker-client.js';
 import { RequestIds } from '../gateway/request-ids.js';
@@ -116,6 +117,7 @@ function servicesOf(
     replayBudget: new ReplayBudget(() => runtime().limits.replayTotalBytes),
     relays: new Set(),
     baseline: new Baseline(),
+    captures: new Captures(),
     judge: new BodyJudge(new JudgeWorker(clock)),
   };
 }

@@ -80,6 +80,10 @@ export function retryRulesOf({ retry }: Config): Runtime['retry'] {
   return { transportRatio: retry.transport_ratio, transportFloorPerS: retry.transport_floor };
 }
 
+function captureRulesOf({ dir, which, body, total, files }: Config['capture']): Detection['capture'] {
+  return dir === null ? null : { dir, which, bodyBytes: body, totalBytes: total, files };
+}
+
 /** How blocks are seen. */
 export function detectionOf({ rules, detection, capture }: Config): Detection {
   const isShare = (limit: unknown): boolean => typeof limit === 'object';
@@ -91,7 +95,7 @@ export function detectionOf({ rules, detection, capture }: Config): Detection {
     usesBaseline: rules.some(({ when }) =>
       when.some((each) => isShare(each.size_below) || isShare(each.slower_than)),
     ),
-    isCapturing: capture.dir !== null,
+    capture: captureRulesOf(capture),
   };
 }
 

@@ -32,6 +32,8 @@ export interface Try {
   readonly openMs: number;
   /** The rule that decided about the answer, if one did. */
   readonly finding?: RuleFinding | null;
+  /** Hears what the answer was judged to be, to store it; absent where nothing is stored. */
+  readonly judged?: ((verdict: Verdict) => void) | null;
   /** Gives the answer to the client; `tellMore` adds our fields to its own. Resolves when the exchange is over. */
   deliver(tellMore: (fields: Fields) => void): Promise<Delivery>;
   /** Nobody will see this answer. */
@@ -149,6 +151,7 @@ async function tryThrough(
     finding: made.finding ?? null,
   });
   trace.verdict = verdict.name;
+  made.judged?.(verdict);
   const isRetried = exit.upstream.id === course.again?.upstream.id;
   const wanted = decide(services, job, course, { verdict, facts, nowMs, isRetried });
   const isAnswered = facts.kind === 'answer' && !facts.refusedTunnel;

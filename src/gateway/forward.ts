@@ -136,6 +136,9 @@ class ForwardCarrier implements Carrier {
   ): Try {
     const { head } = answer;
     const body = seen === null ? answer.body : seen.body;
+    const { ask } = this.parts;
+    const { capture } = ask.rules.runtime.detection;
+    const { captures } = this.services;
     return {
       facts: {
         kind: 'answer',
@@ -147,6 +150,10 @@ class ForwardCarrier implements Carrier {
       },
       openMs: way.openMs,
       finding: seen === null ? null : seen.finding,
+      judged:
+        capture === null || seen === null
+          ? null
+          : (verdict) => captures.store(capture, { ask, answer, seen, verdict }),
       discard: () => {
         body.cancel();
         answer.upgraded?.wire.destroy();

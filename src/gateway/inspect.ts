@@ -62,7 +62,7 @@ export function inspectAnswer(services: GatewayServices, sight: Sight): Inspecte
   const rules = detection.book.at(ask.context.target);
   const head = headSeen(services, sight);
   const stage = rules.judgeHead(head);
-  const wanted = bytesWanted(stage, head, detection.isCapturing ? detection.lookAt : 0);
+  const wanted = bytesWanted(stage, head, detection.capture === null ? 0 : detection.lookAt);
   if (wanted === 0)
     return inspected(answer.body, stage.hits, {
       status: head.status,

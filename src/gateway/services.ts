@@ -12,6 +12,7 @@ import type { TransportBudget } from '../outcome/budget.js';
 import type { OwnAddresses, TargetPolicy } from '../protocol/target.js';
 import type { Runtime } from '../routing/runtime.js';
 import type { Pins } from '../state/ports.js';
+import type { Captures } from './captures.js';
 import type { BodyJudge } from './judge-body.js';
 import type { Relay } from './relay.js';
 import type { RequestIds } from './request-ids.js';
@@ -47,4 +48,5 @@ export interface GatewayServices {
   /** What sites normally send, and who judges bodies. */
   readonly baseline: Baseline;
   readonly judge: BodyJudge;
+  readonly captures: Captures;
 }

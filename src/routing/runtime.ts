@@ -58,8 +58,14 @@ export interface Detection {
   readonly holdMs: number;
   /** Whether some rule compares with what is usual. */
   readonly usesBaseline: boolean;
-  /** Whether bodies are held even where no rule wants them, to be stored. */
-  readonly isCapturing: boolean;
+  /** Where judged answers are stored, their bodies held even where no rule wants them; null: nowhere. */
+  readonly capture: {
+    readonly dir: string;
+    readonly which: 'refused' | 'all';
+    readonly bodyBytes: number;
+    readonly totalBytes: number;
+    readonly files: number;
+  } | null;
 }
 
 /** What the gateway works by. */
