@@ -106,9 +106,8 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
     const { timeouts } = services.rules().runtime;
     const cut = await drainGateway({ listeners, relays: services.relays, clock, timeouts });
     services.opener.idle.dropWhere(() => true);
-    await services.judge.close();
     desks.exits.close();
-    await door.close();
+    await Promise.all([services.judge.close(), door.close()]);
     emit({ type: 'note', level: 'info', what: 'stopped', detail: { cut } });
     await log.close();
     return { cut };

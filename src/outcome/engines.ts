@@ -48,7 +48,7 @@ export function compileSelector(selector: string): Compiled<(html: string) => bo
     const query = css.compile(selector);
     const has = (html: string): boolean => {
       const { parseDocument } = load('htmlparser2') as typeof htmlparser2;
-      return css.selectOne(query as never, parseDocument(html).children as never) !== null;
+      return css.selectOne(query, parseDocument(html).children as never) !== null;
     };
     return { kind: 'ok', value: has };
   } catch (error) {
