@@ -1,8 +1,7 @@
 /** `turnpike rules list`: the rules in force with a configuration, the shipped ones among them. */
 import { readFileSync } from 'node:fs';
-import { loadRules } from '../../config/rule-file.js';
+import { loadRules, type LoadedRules } from '../../config/rule-file.js';
 import { ruleYaml } from '../../config/rule-yaml.js';
-import type { RuleSpec } from '../../outcome/rule.js';
 import type { CommandRow } from '../commands.js';
 import { exitCodes } from '../exit-codes.js';
 import type { FlagValues } from '../flags.js';
@@ -10,7 +9,9 @@ import type { Output } from '../output.js';
 import { tellProblems } from '../report.js';
 import { table } from '../table.js';
 
-function rowOf(rule: RuleSpec): string[] {
+type Rule = Extract<LoadedRules, { kind: 'rules' }>['rules'][number];
+
+function rowOf(rule: Rule): string[] {
   const conditions = [...new Set(rule.when.flatMap((each) => Object.keys(each)))];
   const does = rule.shadow ? 'count' : rule.then.join(', ');
   return [
