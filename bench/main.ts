@@ -5,6 +5,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { benchJudge } from './judge.js';
 import { CATALOGUE } from './peers/catalogue.js';
 import { chooseReport } from './scenarios/choose.js';
 import { SCENARIOS, chooseScenarios } from './scenarios/catalogue.js';
@@ -30,10 +31,12 @@ try {
 function help(): number {
   const scenarios = SCENARIOS.map((scenario) => `  ${scenario.name.padEnd(18)}${scenario.question}`);
   const peers = CATALOGUE.map((peer) => `  ${peer.name.padEnd(18)}${peer.note}`);
-  const alone =
-    '  choose            µs per choice by strategy and pool size, and loading of a million lines (alone)';
+  const alone = [
+    '  choose            µs per choice by strategy and pool size, and loading of a million lines (alone)',
+    '  judge             CPU of judging a page of 64 KiB, plain and compressed (alone)',
+  ];
   console.log(
-    [USAGE, 'scenarios (and the group "forward")', ...scenarios, alone, '', 'peers', ...peers].join('\n'),
+    [USAGE, 'scenarios (and the group "forward")', ...scenarios, ...alone, '', 'peers', ...peers].join('\n'),
   );
   return 0;
 }
@@ -43,6 +46,7 @@ async function run(options: Options): Promise<number> {
     console.log(await chooseReport(options.isQuick));
     return 0;
   }
+  if (options.scenarios.length === 1 && options.scenarios[0] === 'judge') return benchJudge(options.isQuick);
   const scenarios = chooseScenarios(options.scenarios);
   const peers = choosePeers(options.peers);
   const summaries: ScenarioSummary[] = [];

@@ -108,7 +108,7 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
     const cut = await drainGateway({ listeners, relays: services.relays, clock, timeouts });
     services.opener.idle.dropWhere(() => true);
     desks.exits.close();
-    await door.close();
+    await Promise.all([services.judge.close(), door.close()]);
     emit({ type: 'note', level: 'info', what: 'stopped', detail: { cut } });
     await log.close();
     return { cut };

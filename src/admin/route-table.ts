@@ -7,6 +7,7 @@ import { overviewRoutes } from './routes/overview.js';
 import { feedbackRoutes } from './routes/feedback.js';
 import { siteRoutes } from './routes/sites.js';
 import { reloadRoutes } from './routes/reload.js';
+import { ruleRoutes } from './routes/rules.js';
 import { sessionRoutes } from './routes/sessions.js';
 import { upstreamRoutes } from './routes/upstreams.js';
 import type { AdminServices } from './services.js';
@@ -77,6 +78,7 @@ function apiRoutes(services: AdminServices): ApiRoute[] {
     ...banRoutes(services),
     ...siteRoutes(services),
     ...feedbackRoutes(services),
+    ...ruleRoutes(services),
     ...sessionRoutes(services),
     ...eventRoutes(services),
     ...reloadRoutes(services),

@@ -80,6 +80,34 @@ export type Reloaded =
 /** What becomes of the tunnels of a banned exit. */
 export type TunnelsOnBan = 'keep' | 'close_idle' | 'close';
 
+/** Stored answers, and the rules to try on them: as YAML, or null for those in force. */
+export interface RuleTest {
+  readonly rules: string | null;
+  readonly host: string;
+  readonly samples: readonly { readonly name: string; readonly bytes: Buffer }[];
+}
+
+/** What came of one stored answer. */
+export interface RuleTestRow {
+  readonly sample: string;
+  readonly status: number | null;
+  readonly verdict: string;
+  readonly rule: string | null;
+  readonly actions: readonly string[];
+  readonly matches: readonly {
+    readonly rule: string;
+    readonly shadow: boolean;
+    readonly field: string;
+    readonly found: string;
+  }[];
+  readonly trouble: string | null;
+}
+
+/** All rows, or what is wrong with the rules. */
+export type RuleTestResult =
+  | { readonly kind: 'rows'; readonly rows: readonly RuleTestRow[] }
+  | { readonly kind: 'problems'; readonly problems: readonly string[] };
+
 /** All that the API shows and does. */
 export interface AdminServices {
   readonly clock: Pick<Clock, 'nowMs' | 'wallMs'>;
@@ -91,6 +119,7 @@ export interface AdminServices {
   addressFault(upstream: Upstream): string | null;
   /** Deals with the open tunnels of a banned exit; null: as configured. Returns how many it is about. */
   tunnelsOfBanned(ban: { exit: string; site: string | null }, onBan: TunnelsOnBan | null): number;
+  testRules(test: RuleTest): Promise<RuleTestResult>;
   pools(): readonly PoolRow[];
   clients(): readonly ClientRow[];
   sites(): readonly SiteRow[];

@@ -9,6 +9,7 @@ import type { ExitDesk } from '../exits/exit-desk.js';
 import { cutOnBan } from '../gateway/cut-tunnels.js';
 import { takeFeedback } from '../gateway/feedback.js';
 import type { GatewayServices } from '../gateway/services.js';
+import { testRules } from './test-rules.js';
 import { checkTarget, parseAuthority } from '../protocol/target.js';
 import type { Upstream } from '../upstreams/upstream.js';
 
@@ -30,6 +31,7 @@ export function adminServices(world: AdminWorld): AdminServices {
     sessions: services.pins,
     status: () => world.status(),
     reload: () => world.reload(),
+    testRules: (test) => testRules(services, test),
     pools: () => poolRows(services),
     clients: () => clientRows(services),
     sites: () => services.siteGuard.guarded(),

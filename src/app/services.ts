@@ -14,11 +14,15 @@ import type { Roster } from '../exits/roster.js';
 import { Admission } from '../gateway/admission.js';
 import { DoorLimits } from '../gateway/door-limits.js';
 import type { Relay } from '../gateway/relay.js';
+import { Captures } from '../gateway/captures.js';
+import { BodyJudge } from '../gateway/judge-body.js';
+import { JudgeWorker } from '../gateway/judge-worker-client.js';
 import { RequestIds } from '../gateway/request-ids.js';
 import { ReplayBudget } from '../gateway/replay-body.js';
 import type { GatewayServices, Rules } from '../gateway/services.js';
 import { IdleConnections } from '../open/idle-connections.js';
 import { Resolver, type LookUp } from '../open/resolver.js';
+import { Baseline } from '../outcome/baseline.js';
 import { TransportBudget } from '../outcome/budget.js';
 import { TunnelSigns } from '../outcome/tunnel-signs.js';
 import { SiteGuard } from '../outcome/site-guard.js';
@@ -132,6 +136,9 @@ function servicesOf(
     doors,
     admission: new Admission({ limits, relays: () => relays.size, afterTurn }),
     relays,
+    baseline: new Baseline(),
+    captures: new Captures(),
+    judge: new BodyJudge(new JudgeWorker(clock)),
   };
 }
 

@@ -6,6 +6,8 @@ import { configFlags } from './flags.js';
 import type { Flag, FlagValues } from './flags.js';
 import { generate } from './generate.js';
 import type { Output } from './output.js';
+import { rulesListCommand } from './rules/list.js';
+import { rulesTestCommand } from './rules/test.js';
 import { remoteCommands } from './remote.js';
 import { serve } from './serve.js';
 
@@ -16,6 +18,8 @@ export interface CommandRow {
   readonly summary: string;
   /** The one thing it is about; its value is among those of the flags, under this name. */
   readonly argument?: { readonly name: string };
+  /** More of something behind it, at least one; their values are a list. */
+  readonly more?: { readonly name: string };
   readonly flags: readonly Flag[];
   /** Hidden ones are for developers of Turnpike. */
   readonly isHidden?: boolean;
@@ -49,6 +53,8 @@ export const commands: readonly CommandRow[] = [
   ...remoteCommands,
   importCommand,
   testCommand,
+  rulesTestCommand,
+  rulesListCommand,
   {
     name: 'generate',
     summary: 'Write config/turnpike.example.yaml and config/turnpike.schema.json from the schema.',

@@ -39,6 +39,7 @@ export const configFlags: readonly Flag[] = [
     help: 'add a client of this name; its password comes from TURNPIKE_CLIENT_PASSWORD',
   },
   { spelling: '--log-level <level>', help: 'debug, info, warn, error or silent (TURNPIKE_LOG_LEVEL)' },
+  { spelling: '--capture <folder>', help: 'store refused answers there, for `turnpike rules test`' },
   { spelling: '--log-file <file>', help: 'append the log to this file instead of standard output' },
 ];
 
@@ -60,6 +61,7 @@ export function loadInputOf(values: FlagValues): { file: string | null; override
     client: textIn(values, 'client'),
     logLevel: textIn(values, 'logLevel'),
     logFile: textIn(values, 'logFile'),
+    capture: textIn(values, 'capture'),
   };
   const given = Object.entries(optional).filter(([, value]) => value !== undefined);
   return {

@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { exampleYaml } from '../config/example.js';
 import { jsonSchemaText } from '../config/json-schema.js';
+import { fingerprintsYaml } from '../config/rule-yaml.js';
 import { exitCodes } from './exit-codes.js';
 import type { FlagValues } from './flags.js';
 import type { Output } from './output.js';
@@ -12,13 +13,14 @@ export function generatedFiles(): ReadonlyMap<string, string> {
   return new Map([
     ['turnpike.example.yaml', exampleYaml()],
     ['turnpike.schema.json', jsonSchemaText()],
+    ['rules/fingerprints.yaml', fingerprintsYaml()],
   ]);
 }
 
 /** Writes them. */
 export async function generate(values: FlagValues, output: Output): Promise<number> {
   const folder = typeof values['folder'] === 'string' ? values['folder'] : 'config';
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(join(folder, 'rules'), { recursive: true });
   for (const [name, text] of generatedFiles()) {
     writeFileSync(join(folder, name), text);
     output.print(join(folder, name));

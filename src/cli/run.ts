@@ -35,6 +35,14 @@ function addCommand(program: Command, row: CommandRow, done: (code: number) => v
     return;
   }
   command.argument(`<${argument.name}>`);
+  const { more } = row;
+  if (more !== undefined) {
+    command.argument(`<${more.name}...>`);
+    command.action(async (given: string, others: string[], values: FlagValues) =>
+      done(await row.run({ ...values, [argument.name]: given, [more.name]: others }, output)),
+    );
+    return;
+  }
   command.action(async (given: string, values: FlagValues) =>
     done(await row.run({ ...values, [argument.name]: given }, output)),
   );

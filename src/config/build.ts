@@ -14,6 +14,7 @@ import type {
 import type { Resources } from './resources.js';
 import type { Settings } from './schema.js';
 import type { Secret } from '../core/secret.js';
+import { rulesOf } from './rules.js';
 import { formatAddress } from './units.js';
 
 type Presets = NonNullable<Settings['clients'][number]['defaults']>;
@@ -153,6 +154,11 @@ function frozen<T>(value: T): T {
   return Object.freeze(value);
 }
 
+function captureOf(capture: Settings['capture'], resources: Resources): Config['capture'] {
+  const { dir, ...rest } = capture;
+  return { ...rest, dir: dir === undefined ? null : resources.path(dir) };
+}
+
 /** The folder that paths in a file are relative to. */
 export function folderOf(file: string | null): string {
   return file === null ? '.' : dirname(file);
@@ -184,6 +190,9 @@ export function buildConfig(settings: Settings, resources: Resources, file: stri
     },
     tunnels: settings.tunnels,
     retry: settings.retry,
+    rules: rulesOf(settings),
+    detection: settings.detection,
+    capture: captureOf(settings.capture, resources),
     log: {
       level: log.level,
       access: log.access,

@@ -6,6 +6,7 @@ import type { Secret } from '../core/secret.js';
 import type { Settings } from './schema.js';
 import type { Rate } from '../facts/limit.js';
 import type { ControlDefaults } from '../request/controls.js';
+import type { RuleSpec } from '../outcome/rule.js';
 import type { UpstreamOptions } from '../upstreams/upstream.js';
 import type { Address } from './units.js';
 
@@ -131,6 +132,11 @@ export interface Config {
   readonly feedback: { readonly key: Secret | null; readonly hold: number; readonly clients: number };
   readonly tunnels: Settings['tunnels'];
   readonly retry: Settings['retry'];
+  /** Own rules, then the shipped ones that are on. */
+  readonly rules: readonly RuleSpec[];
+  readonly detection: Settings['detection'];
+  /** `dir` null: nothing is stored. */
+  readonly capture: Omit<Settings['capture'], 'dir'> & { readonly dir: string | null };
   readonly log: LogConfig;
   readonly state: Settings['state'];
   readonly dataDir: string;

@@ -6,17 +6,7 @@ const notYet = 'is not supported in this version';
 /** Where a setting may stand: the path with list indexes and names of pools left out. */
 const laterKeys = new Map<string, readonly string[]>(
   Object.entries({
-    '': [
-      'interception',
-      'storage',
-      'vault',
-      'credentials',
-      'policies',
-      'tokens',
-      'probe',
-      'rules',
-      'cluster',
-    ],
+    '': ['interception', 'storage', 'vault', 'credentials', 'policies', 'tokens', 'probe', 'cluster'],
     'listen.proxy': ['cert', 'key', 'socks', 'dialect', 'policy', 'intercept'],
     listen: ['tls', 'cert', 'key'],
     clients: ['dialect', 'scopes', 'policy', 'token', 'password_hash'],

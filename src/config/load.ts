@@ -16,6 +16,7 @@ import type { CliOverrides } from './overrides.js';
 import { parseSettings } from './parse.js';
 import { formatPath } from './problems.js';
 import type { Finding, Problem } from './problems.js';
+import { ruleFindings } from './rules.js';
 import { checkResources, createResources } from './resources.js';
 import { fileTrouble } from './secrets.js';
 
@@ -105,6 +106,7 @@ export function loadConfig(input: LoadInput): Loaded {
     ...(parsed.kind === 'findings' ? parsed.findings : []),
     ...crossCheck(tree),
     ...found.problems,
+    ...(parsed.kind === 'settings' ? ruleFindings(parsed.settings) : []),
   ];
   if (parsed.kind === 'findings' || problems.length > 0) {
     return { kind: 'problems', problems: sorted(problems.map(locate)), file };

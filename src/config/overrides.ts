@@ -17,6 +17,8 @@ export interface CliOverrides {
   readonly allowTargets?: readonly string[];
   readonly logLevel?: string;
   readonly logFile?: string;
+  /** Folder for judged answers. */
+  readonly capture?: string;
   /** Adds a client whose password is in TURNPIKE_CLIENT_PASSWORD. */
   readonly client?: string;
 }
@@ -115,6 +117,8 @@ export function override(
     overrides.logFile === undefined ? undefined : resolve(overrides.logFile),
     '--log-file',
   );
+  const { capture } = overrides;
+  layers.set(['capture', 'dir'], capture === undefined ? undefined : resolve(capture), '--capture');
   const files = (overrides.upstreams ?? []).map((file) => ({ file: resolve(file) }));
   layers.append(['pools', 'default', 'upstreams'], files, '--upstreams');
   layers.append(['targets', 'allow'], overrides.allowTargets ?? [], '--allow-target');

@@ -1,10 +1,12 @@
 /** What the runtime works by, made from the configuration: one function per value, so that `app.ts` stays small. */
 import type { BanRules } from '../facts/ban.js';
 import type { GuardRules } from '../outcome/site-guard.js';
-import type { Limits, Runtime, Timeouts } from '../routing/runtime.js';
+import { RuleBook } from '../outcome/rules.js';
+import type { Detection, Limits, Runtime, Timeouts } from '../routing/runtime.js';
 import type { Route, RouteFilter } from '../routing/route.js';
 import { cityName } from '../upstreams/upstream.js';
 import type { Config } from './config.js';
+import { compiledRulesOf } from './rules.js';
 import { openFileLimit } from './open-files.js';
 
 /** Deadlines of the data plane. */
@@ -98,6 +100,25 @@ export function retryRulesOf({ retry }: Config): Runtime['retry'] {
   return { transportRatio: retry.transport_ratio, transportFloorPerS: retry.transport_floor };
 }
 
+function captureRulesOf({ dir, which, body, total, files }: Config['capture']): Detection['capture'] {
+  return dir === null ? null : { dir, which, bodyBytes: body, totalBytes: total, files };
+}
+
+/** How blocks are seen. */
+export function detectionOf({ rules, detection, capture }: Config): Detection {
+  const isShare = (limit: unknown): boolean => typeof limit === 'object';
+  return {
+    book: new RuleBook(compiledRulesOf(rules), detection.look_at),
+    types: new Set(detection.types),
+    lookAt: detection.look_at,
+    holdMs: detection.hold,
+    usesBaseline: rules.some(({ when }) =>
+      when.some((each) => isShare(each.size_below) || isShare(each.slower_than)),
+    ),
+    capture: captureRulesOf(capture),
+  };
+}
+
 /** The routes with all defaults filled in. */
 export function routesOf(config: Config): Route[] {
   const allPools = config.pools.map((pool) => pool.name);
@@ -145,6 +166,7 @@ export function runtimeValuesOf(config: Config): Omit<Runtime, 'pools'> {
     feedback: { holdMs: config.feedback.hold, clients: config.feedback.clients },
     tunnels: { onBan: config.tunnels.on_ban, banIdleMs: config.tunnels.ban_idle },
     retry: retryRulesOf(config),
+    detection: detectionOf(config),
     sessionHeader: config.sessions.header,
     sessionTtlMs: config.sessions.ttl,
   };

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { adminSchema } from './schema-admin.js';
+import { captureSchema, detectionSchema, rulesSchema } from './schema-detection.js';
 import { clientsSchema, listenSchema, targetsSchema } from './schema-listen.js';
 import { poolsSchema } from './schema-pools.js';
 import { routesSchema, sessionsSchema } from './schema-routes.js';
@@ -38,6 +39,9 @@ export const configSchema = z
       feedback: feedbackSchema,
       tunnels: tunnelsSchema,
       retry: retrySchema,
+      rules: rulesSchema,
+      detection: detectionSchema,
+      capture: captureSchema,
       log: logSchema,
       state: stateSchema,
       data_dir: dataDirSchema,

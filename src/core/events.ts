@@ -128,6 +128,30 @@ export interface FeedbackGiven {
   readonly outcome: 'noted' | 'agreed' | 'withdrawn' | 'too_many';
 }
 
+/** An answer or a fault met a rule. */
+export interface RuleMatched {
+  readonly type: 'rule_matched';
+  readonly requestId: string;
+  readonly upstream: string;
+  readonly site: string;
+  /** Name of the rule, from the configuration or of a shipped one. */
+  readonly rule: string;
+  /** The rule is only counted. */
+  readonly shadow: boolean;
+  /** The condition that decided, and what was found there. */
+  readonly field: string;
+  readonly found: string;
+}
+
+/** Rules wanted to see a body that could not be looked at, and judged without. */
+export interface BodyNotInspected {
+  readonly type: 'body_not_inspected';
+  readonly requestId: string;
+  readonly upstream: string;
+  readonly site: string;
+  readonly reason: 'coding_unknown' | 'coding_nested' | 'coding_broken' | 'swells' | 'too_busy' | 'too_slow';
+}
+
 /** A session got an exit, or another one. */
 export interface SessionPinned {
   readonly type: 'session_pinned';
@@ -205,6 +229,8 @@ export type TurnpikeEvent =
   | BanSpared
   | SiteGuarded
   | FeedbackGiven
+  | RuleMatched
+  | BodyNotInspected
   | SessionPinned
   | ClientConnection
   | ConnectionRefused

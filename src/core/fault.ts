@@ -13,30 +13,34 @@ export type Phase = 'dial' | 'tls' | 'greeting' | 'handshake' | 'send' | 'first_
  * work later. `target_forbidden` and `target_loop`: what the target's name led to may not be visited.
  * A kept connection that turns out stale is replaced inside `open/` where that is safe, and is no fault.
  */
-export type FaultKind =
-  | 'refused'
-  | 'unreachable'
-  | 'timeout'
-  | 'dns'
-  | 'tls'
-  | 'auth'
-  | 'closed'
-  | 'reset'
-  | 'protocol'
-  | 'failed'
-  | 'denied'
-  | 'unsupported'
-  | 'loop'
-  | 'local'
-  | 'client_gone'
-  | 'deadline'
-  | 'target_dns'
-  | 'target_dns_busy'
-  | 'target_forbidden'
-  | 'target_loop'
-  | 'target_unreachable'
-  | 'target_timeout'
-  | 'target_malformed';
+export const faultKinds = [
+  'refused',
+  'unreachable',
+  'timeout',
+  'dns',
+  'tls',
+  'auth',
+  'closed',
+  'reset',
+  'protocol',
+  'failed',
+  'denied',
+  'unsupported',
+  'loop',
+  'local',
+  'client_gone',
+  'deadline',
+  'target_dns',
+  'target_dns_busy',
+  'target_forbidden',
+  'target_loop',
+  'target_unreachable',
+  'target_timeout',
+  'target_malformed',
+] as const;
+
+/** One of them. */
+export type FaultKind = (typeof faultKinds)[number];
 
 /** A fault with its place. */
 export interface Fault {

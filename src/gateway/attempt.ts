@@ -37,6 +37,8 @@ export interface Try {
   readonly openMs: number;
   /** The rule that decided about the answer, if one did. */
   readonly finding?: RuleFinding | null;
+  /** Hears what the answer was judged to be, to store it; absent where nothing is stored. */
+  readonly judged?: ((verdict: Verdict) => void) | null;
   /** Gives the answer to the client; `tellMore` adds our fields to its own. Resolves when the exchange is over. */
   deliver(tellMore: (fields: Fields) => void): Promise<Delivery>;
   /** Nobody will see this answer. */
@@ -139,6 +141,7 @@ async function tryThrough(
     finding: made.finding ?? null,
   });
   trace.verdict = verdict.name;
+  made.judged?.(verdict);
   const isRetried = exit.upstream.id === course.again?.upstream.id;
   const isSetAside = recordTry(services, job, exit, { verdict, facts, tookMs: nowMs - startedMs });
   const wanted = decide(services, job, course, { verdict, facts, nowMs, isRetried });

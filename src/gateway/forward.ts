@@ -17,10 +17,12 @@ import { runAttempts, type Carrier, type Delivery, type Try } from './attempt.js
 import { ContinueWatch } from './continue-watch.js';
 import type { ClientExchange } from './exchange.js';
 import type { Exit } from './pick-exit.js';
+import { inspectAnswer, inspectFault, type Inspected } from './inspect.js';
 import { joinWires } from './join.js';
 import { ReplayBody } from './replay-body.js';
 import { refuse } from './respond.js';
 import type { GatewayServices } from './services.js';
+import { learning, tellSights } from './tell-sights.js';
 import type { Trace } from './trace.js';
 import type { Ask } from './understand.js';
 
@@ -55,8 +57,6 @@ class ForwardCarrier implements Carrier {
   private readonly fields: Fields;
   private readonly upgrade: string | null;
   private readonly continueWatch: ContinueWatch | null;
-  /** Whether the last answer came from the target itself, with no proxy to blame between. */
-  private isTargets = false;
 
   constructor(
     private readonly services: GatewayServices,
@@ -91,16 +91,22 @@ class ForwardCarrier implements Carrier {
     });
     const channel = opening instanceof Promise ? await opening : opening;
     const openMs = opening instanceof Promise ? services.clock.nowMs() - startedMs : 0;
-    if (channel.kind === 'fault') return failedTry(channel, openMs);
-    this.isTargets = channel.isTargets;
+    if (channel.kind === 'fault') return this.failedTry(exit, channel, openMs);
+    const sentMs = services.clock.nowMs();
     const answer = await channel.send(this.request(), {
       firstByteMs: Math.min(timeouts.firstByteMs, Math.max(remainingMs - openMs, 1)),
       bodyIdleMs: timeouts.bodyIdleMs,
       onInterim: (head) => this.onInterim(head),
     });
     this.continueWatch?.stop();
-    if (answer.kind === 'fault') return failedTry(answer, openMs);
-    return this.answeredTry(answer, openMs);
+    if (answer.kind === 'fault') return this.failedTry(exit, answer, openMs);
+    const way = { openMs, isTargets: channel.isTargets };
+    if (!ask.context.controls.detect || answer.upgraded !== null) return this.answeredTry(answer, way, null);
+    const firstByteMs = services.clock.nowMs() - sentMs;
+    const inspecting = inspectAnswer(services, { ask, answer, firstByteMs, abandonment });
+    const seen = inspecting instanceof Promise ? await inspecting : inspecting;
+    tellSights(services, { ask, exit, seen });
+    return this.answeredTry(answer, way, seen);
   }
 
   private request(): HopRequest {
@@ -127,8 +133,16 @@ class ForwardCarrier implements Carrier {
     this.parts.exchange.interim({ ...head, fields });
   }
 
-  private answeredTry(answer: HopAnswer, openMs: number): Try {
+  private answeredTry(
+    answer: HopAnswer,
+    way: { openMs: number; isTargets: boolean },
+    seen: Inspected | null,
+  ): Try {
     const { head } = answer;
+    const body = seen === null ? answer.body : seen.body;
+    const { ask } = this.parts;
+    const { capture } = ask.rules.runtime.detection;
+    const { captures } = this.services;
     return {
       facts: {
         kind: 'answer',
@@ -136,22 +150,31 @@ class ForwardCarrier implements Carrier {
         fields: head.fields,
         refusedTunnel: false,
         requestSent: true,
-        isTargets: this.isTargets,
+        isTargets: way.isTargets,
       },
-      openMs,
+      openMs: way.openMs,
+      finding: seen === null ? null : seen.finding,
+      judged:
+        capture === null || seen === null
+          ? null
+          : (verdict) => captures.store(capture, { ask, answer, seen, verdict }),
       discard: () => {
-        answer.body.cancel();
+        body.cancel();
         answer.upgraded?.wire.destroy();
       },
-      deliver: (tellMore) => this.deliver(answer, tellMore),
+      deliver: (tellMore) => this.deliver(answer, body, { tellMore, seen, isTargets: way.isTargets }),
     };
   }
 
-  private deliver(answer: HopAnswer, tellMore: (fields: Fields) => void): Promise<Delivery> {
+  private deliver(
+    answer: HopAnswer,
+    body: BodySource,
+    with_: { tellMore: (fields: Fields) => void; seen: Inspected | null; isTargets: boolean },
+  ): Promise<Delivery> {
     const { exchange, trace, ask } = this.parts;
     const { head } = answer;
     const fields = endToEnd(head.fields, isOurs);
-    tellMore(fields);
+    with_.tellMore(fields);
     trace.answered(head.status, this.services.clock.nowMs());
     if (answer.upgraded !== null) {
       trace.kind = 'upgrade';
@@ -166,14 +189,23 @@ class ForwardCarrier implements Carrier {
     }
     if (head.status === 204) fields.remove('content-length'); // As with interim answers.
     exchange.respond({ status: head.status, reason: head.reason, fields }, answer.framing);
-    return this.pass(answer.body);
+    const delivery = this.pass(body, with_.isTargets);
+    if (with_.seen === null || !ask.rules.runtime.detection.usesBaseline) return delivery;
+    return learning(this.services, { ask, answer, trace, firstByteMs: with_.seen.firstByteMs }, delivery);
+  }
+
+  private failedTry(exit: Exit, fault: Fault, openMs: number): Try {
+    const seen = inspectFault(this.parts.ask, fault);
+    tellSights(this.services, { ask: this.parts.ask, exit, seen });
+    return { ...faultTry(fault, openMs), finding: seen.finding };
   }
 
   /**
    * Passes a body on to the client, no faster than it takes it; a cut body is never ended as if it were whole. One that
    * breaks before its head went out is refused instead.
+   * @param isTargets whether it comes from the target itself, with no proxy to blame between
    */
-  private pass(body: BodySource): Promise<Delivery> {
+  private pass(body: BodySource, isTargets: boolean): Promise<Delivery> {
     const { exchange } = this.parts;
     return new Promise((resolve) => {
       const bytes = (): { in: number; out: number } => ({ in: exchange.bytesIn, out: exchange.bytesOut });
@@ -195,7 +227,7 @@ class ForwardCarrier implements Carrier {
         },
         fail: (fault) => {
           if (exchange.withdraw()) {
-            this.refuseInstead(fault);
+            this.refuseInstead(fault, isTargets);
             resolve({ end: 'failed' });
             return;
           }
@@ -208,9 +240,9 @@ class ForwardCarrier implements Carrier {
   }
 
   /** The body broke while its head still waited, so that the client can be told what was wrong. */
-  private refuseInstead({ kind, detail }: BodyFault): void {
+  private refuseInstead({ kind, detail }: BodyFault, isTargets: boolean): void {
     const { exchange, trace } = this.parts;
-    const isCut = !this.isTargets && (kind === 'closed' || kind === 'reset');
+    const isCut = !isTargets && (kind === 'closed' || kind === 'reset');
     trace.verdict = isCut ? 'upstream_failed' : 'target_failed';
     refuse(this.services, exchange, trace, { code: isCut ? 'upstream_closed' : 'target_failed', detail });
   }
@@ -221,7 +253,7 @@ function isOurs(lowerName: string): boolean {
   return lowerName.startsWith('x-turnpike-');
 }
 
-function failedTry(fault: Fault, openMs: number): Try {
+function faultTry(fault: Fault, openMs: number): Try {
   return {
     facts: fault,
     openMs,

@@ -7,6 +7,7 @@ import type { Random } from '../core/random.js';
 import type { TimerWheel } from '../core/timer-wheel.js';
 import type { Ledger } from '../exits/ledger.js';
 import type { Opener } from '../open/open.js';
+import type { Baseline } from '../outcome/baseline.js';
 import type { TransportBudget } from '../outcome/budget.js';
 import type { Trickle } from '../exits/trickle.js';
 import type { ClientReports } from '../exits/client-reports.js';
@@ -18,6 +19,8 @@ import type { Runtime } from '../routing/runtime.js';
 import type { Pins } from '../state/ports.js';
 import type { Admission } from './admission.js';
 import type { DoorLimits } from './door-limits.js';
+import type { Captures } from './captures.js';
+import type { BodyJudge } from './judge-body.js';
 import type { Relay } from './relay.js';
 import type { RequestIds } from './request-ids.js';
 import type { ReplayBudget } from './replay-body.js';
@@ -59,4 +62,8 @@ export interface GatewayServices {
   readonly admission: Admission;
   /** Tunnels and upgraded connections that stand; drained last. */
   readonly relays: Set<Relay>;
+  /** What sites normally send, and who judges bodies. */
+  readonly baseline: Baseline;
+  readonly judge: BodyJudge;
+  readonly captures: Captures;
 }

@@ -6,9 +6,11 @@ import { isAlert } from '../outcome/tunnel-signs.js';
 import { runAttempts, type Carrier, type Delivery, type Try } from './attempt.js';
 import type { ClientExchange } from './exchange.js';
 import { showSite } from './guard-site.js';
+import { inspectFault } from './inspect.js';
 import { joinWires } from './join.js';
 import type { Exit } from './pick-exit.js';
 import type { GatewayServices } from './services.js';
+import { tellSights } from './tell-sights.js';
 import type { Trace } from './trace.js';
 import { judgeTunnelEnd } from './tunnel-end.js';
 import type { Ask } from './understand.js';
@@ -67,7 +69,11 @@ class TunnelCarrier implements Carrier {
   private tryOf(outcome: TunnelOutcome, exit: Exit, openMs: number): Try {
     const discard = (): void => (outcome.kind === 'tunnel' ? outcome.wire.destroy() : undefined);
     const deliver: Try['deliver'] = (tellMore) => this.deliver(outcome, { exit, openMs }, tellMore);
-    if (outcome.kind === 'fault') return { facts: outcome, openMs, discard, deliver };
+    if (outcome.kind === 'fault') {
+      const seen = inspectFault(this.parts.ask, outcome);
+      tellSights(this.services, { ask: this.parts.ask, exit, seen });
+      return { facts: outcome, openMs, finding: seen.finding, discard, deliver };
+    }
     if (outcome.kind === 'tunnel') return { facts: { kind: 'tunnel' }, openMs, discard, deliver };
     const { status, fields } = outcome.head;
     return {

@@ -197,6 +197,7 @@ function judgeTargets(answer: AnswerFacts, context: ClassifyContext): Verdict {
 function judgeStatus(answer: AnswerFacts, lists: StatusLists): Verdict {
   const { status } = answer;
   const reason = `status_${status}`;
+  if (isOriginDown(answer)) return { ...ok, name: 'target_failed', blame: 'target', reason };
   const waitMs = status === 429 || status >= 500 ? retryAfterMs(answer.fields) : null;
   const isServerError = status >= 500;
   if (isServerError ? waitMs !== null && isListed(lists, status) : lists.throttled.includes(status)) {
@@ -208,6 +209,12 @@ function judgeStatus(answer: AnswerFacts, lists: StatusLists): Verdict {
     return { ...ok, name: 'unclear', reason, health: 'unclear' };
   }
   return ok;
+}
+
+/** Cloudflare's words for an origin that it can't reach: nobody's exit is at fault, and there is a page to deliver. */
+function isOriginDown({ status, fields }: AnswerFacts): boolean {
+  if (status < 521 || status > 526) return false;
+  return fields.has('cf-ray') || fields.get('server')?.toLowerCase() === 'cloudflare';
 }
 
 /** A 5xx with Retry-After is a site that asks for less, if the route reads this status at all. */

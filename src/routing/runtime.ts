@@ -1,6 +1,7 @@
 /** The one value that a reload swaps: routes, pools and rules. Immutable. */
 import type { BanRules } from '../facts/ban.js';
 import type { GuardRules } from '../outcome/site-guard.js';
+import type { RuleBook } from '../outcome/rules.js';
 import type { Pool } from '../upstreams/pool.js';
 import type { Route } from './route.js';
 
@@ -59,6 +60,27 @@ export interface TunnelRules {
   readonly banIdleMs: number;
 }
 
+/** How blocks are seen. */
+export interface Detection {
+  readonly book: RuleBook;
+  /** Content types of bodies that are looked at, in lower case. */
+  readonly types: ReadonlySet<string>;
+  /** Bytes of a decoded body that are looked at where a rule does not say more. */
+  readonly lookAt: number;
+  /** Longest time that an answer is held back. */
+  readonly holdMs: number;
+  /** Whether some rule compares with what is usual. */
+  readonly usesBaseline: boolean;
+  /** Where judged answers are stored, their bodies held even where no rule wants them; null: nowhere. */
+  readonly capture: {
+    readonly dir: string;
+    readonly which: 'refused' | 'all';
+    readonly bodyBytes: number;
+    readonly totalBytes: number;
+    readonly files: number;
+  } | null;
+}
+
 /** What the gateway works by. */
 export interface Runtime {
   readonly routes: readonly Route[];
@@ -70,6 +92,7 @@ export interface Runtime {
   /** How long the word of a client holds, and how many clients make it everybody's. */
   readonly feedback: { readonly holdMs: number; readonly clients: number };
   readonly tunnels: TunnelRules;
+  readonly detection: Detection;
   readonly retry: { readonly transportRatio: number; readonly transportFloorPerS: number };
   /** Name of the session header, in lower case. */
   readonly sessionHeader: string;

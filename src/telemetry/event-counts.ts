@@ -2,6 +2,7 @@
 import { errorTable } from '../core/errors.js';
 import type { ErrorCode } from '../core/errors.js';
 import type {
+  BodyNotInspected,
   ConnectionRefused,
   ExchangeEnded,
   SessionPinned,
@@ -35,6 +36,11 @@ const guardChanges: readonly SiteGuarded['change'][] = [
 const refusalReasons: readonly ConnectionRefused['reason'][] = [
   ...(['tls_hello', 'tls_failed', 'proxy_header', 'socks_handshake'] as const),
   ...(['over_limit', 'own_fault'] as const),
+];
+
+const inspectionTroubles: readonly BodyNotInspected['reason'][] = [
+  ...(['coding_unknown', 'coding_nested', 'coding_broken', 'swells'] as const),
+  ...(['too_busy', 'too_slow'] as const),
 ];
 
 /** What every exchange of one route, pool, kind and outcome adds to. Found with one look-up. */
@@ -72,6 +78,8 @@ export class EventCounts {
   private readonly lifted = counters('turnpike_bans_lifted_total');
   private readonly feedback = counters('turnpike_feedback_total');
   private readonly guard = counters('turnpike_site_guard_total');
+  private readonly matches = counters('turnpike_rule_matches_total');
+  private readonly notInspected = counters('turnpike_bodies_not_inspected_total');
   private readonly pins = counters('turnpike_session_pins_total');
   private readonly opened = counters('turnpike_client_connections_opened_total');
   private readonly closed = counters('turnpike_client_connections_closed_total');
@@ -91,6 +99,7 @@ export class EventCounts {
     for (const change of guardChanges) this.guard.of(change);
     this.lifted.of();
     for (const reason of refusalReasons) this.refused.of(reason);
+    for (const reason of inspectionTroubles) this.notInspected.of(reason);
     for (const outcome of ['applied', 'kept']) this.reloads.of(outcome);
     for (const level of ['info', 'warn', 'error']) this.notes.of(level);
   }
@@ -118,6 +127,12 @@ export class EventCounts {
         return;
       case 'feedback_given':
         this.feedback.of(event.verdict, event.outcome).value += 1;
+        return;
+      case 'rule_matched':
+        this.matches.of(event.rule, String(event.shadow)).value += 1;
+        return;
+      case 'body_not_inspected':
+        this.notInspected.of(event.reason).value += 1;
         return;
       case 'session_pinned':
         this.pins.of(event.reason).value += 1;
@@ -176,6 +191,7 @@ export class EventCounts {
         this.closed,
       ],
       ...[this.refused, this.upstreams, this.reloads, this.notes, this.poolLoads, this.listFetches],
+      ...[this.matches, this.notInspected],
     ];
     const open = [...this.doors].map(([listener, { opened, closed }]) => ({
       labels: [listener],

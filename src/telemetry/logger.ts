@@ -7,6 +7,8 @@ import type { Logger } from 'pino';
 import type { Clock } from '../core/clock.js';
 import type {
   AttemptEnded,
+  BodyNotInspected,
+  RuleMatched,
   ConfigReloaded,
   ConnectionRefused,
   GatewayNote,
@@ -109,6 +111,10 @@ class EventLog implements Log {
       case 'site_guarded':
         this.guarded(event);
         return;
+      case 'rule_matched':
+      case 'body_not_inspected':
+        if (this.pino.isLevelEnabled('debug')) this.sight(event);
+        return;
       case 'connection_refused':
         this.refusal(event);
         return;
@@ -201,6 +207,16 @@ class EventLog implements Log {
   private guarded({ site, change, rule, exits, lifted }: SiteGuarded): void {
     const level = change === 'site_down' || change === 'rule_suspended' ? 'warn' : 'info';
     this.pino[level]({ event: change, site: this.shown('site', site), rule, exits, lifted });
+  }
+
+  private sight(event: RuleMatched | BodyNotInspected): void {
+    const { type, requestId, upstream } = event;
+    const place = { event: type, requestId, upstream, site: this.shown('site', event.site) };
+    if (event.type === 'body_not_inspected') this.pino.debug({ ...place, reason: event.reason });
+    else {
+      const { rule, shadow, field } = event;
+      this.pino.debug({ ...place, rule, shadow, field, found: scrub(event.found) });
+    }
   }
 
   private refusal(event: ConnectionRefused): void {

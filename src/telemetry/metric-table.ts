@@ -70,6 +70,15 @@ export const metricTable = {
     'change',
   ),
   turnpike_sites_guarded: gauge('Sites that are down, or have a rule suspended.', 'state'),
+  turnpike_rule_matches_total: counter(
+    'Answers and faults that met a rule; shadow rules are only counted.',
+    'rule',
+    'shadow',
+  ),
+  turnpike_bodies_not_inspected_total: counter(
+    'Bodies that rules wanted to see and that could not be looked at, by reason.',
+    'reason',
+  ),
   turnpike_session_pins_total: counter('Sessions that got an exit, or another one, by reason.', 'reason'),
   turnpike_client_connections_opened_total: counter('Connections of clients that were accepted.', 'listener'),
   turnpike_client_connections_closed_total: counter('Connections of clients that are over.', 'listener'),

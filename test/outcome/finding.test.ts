@@ -1,9 +1,13 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import { loadRules } from '../../src/config/rule-file.js';
 import { ruleActions, ruleScopes } from '../../src/outcome/finding.js';
 
-describe('the words of rules', () => {
-  it('are these', () => {
-    expect(ruleActions).toEqual(['ban', 'retry', 'throttle', 'retry_only', 'deliver', 'freeze', 'exhaust']);
-    expect(ruleScopes).toEqual(['exit_site', 'exit', 'credential']);
-  });
+it.each(ruleActions)('%s can be asked for by a rule', (action) => {
+  const loaded = loadRules(`rules: [{ name: r, when: { status: 403 }, then: ${action} }]`);
+  expect(loaded.kind === 'rules' && loaded.rules[0]?.then).toEqual([action]);
+});
+
+it.each(ruleScopes)('%s can be blamed by a rule', (scope) => {
+  const loaded = loadRules(`rules: [{ name: r, when: { status: 403 }, scope: ${scope} }]`);
+  expect(loaded.kind === 'rules' && loaded.rules[0]?.scope).toBe(scope);
 });

@@ -71,6 +71,23 @@ export const others: readonly TurnpikeEvent[] = [
     forMs: 1,
   },
   {
+    type: 'rule_matched',
+    requestId: 'g1-0000-abc',
+    upstream: 'b',
+    site: 'shop.example',
+    rule: 'robot-check',
+    shadow: false,
+    field: 'body',
+    found: 'captcha-zxq',
+  },
+  {
+    type: 'body_not_inspected',
+    requestId: 'g1-0000-abc',
+    upstream: 'b',
+    site: 'shop.example',
+    reason: 'swells',
+  },
+  {
     type: 'session_pinned',
     client: 'crawler',
     session: 's',

@@ -137,6 +137,8 @@ describe('levels', () => {
         'attempt',
         'exit_banned',
         'exit_banned',
+        'rule_matched',
+        'body_not_inspected',
         'session_pinned',
         'connection_refused',
         'bad_upstream',

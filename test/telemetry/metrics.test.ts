@@ -84,6 +84,8 @@ it('every other event counts too', async () => {
     'turnpike_retries_total{pool="default"}': 1,
     'turnpike_bans_total{scope="site",site="shop.example"}': 1,
     'turnpike_bans_total{scope="exit",site="none"}': 1,
+    'turnpike_rule_matches_total{rule="robot-check",shadow="false"}': 1,
+    'turnpike_bodies_not_inspected_total{reason="swells"}': 1,
     'turnpike_session_pins_total{reason="exit_failed"}': 1,
     'turnpike_client_connections_opened_total{listener="127.0.0.1:8080"}': 2,
     'turnpike_client_connections_closed_total{listener="127.0.0.1:8080"}': 1,

@@ -13,6 +13,8 @@ const known: Readonly<Record<TurnpikeEvent['type'], true>> = {
   ban_spared: true,
   site_guarded: true,
   feedback_given: true,
+  rule_matched: true,
+  body_not_inspected: true,
   session_pinned: true,
   client_connected: true,
   client_disconnected: true,
