@@ -137,14 +137,14 @@ export const breakages = [
   {
     what: 'a client that leaves does not end the transfer',
     ...{ file: 'src/gateway/forward.ts', test: 'l-ends', case: 'L07' },
-    find: '      body.cancel();\n',
-    put: '',
+    find: '        body.cancel();\n        resolve(',
+    put: '        resolve(',
   },
   {
     what: 'the reader of a tunnel sets no pace',
     ...{ file: 'src/gateway/relay.ts', test: 'x-resources', case: 'X01' },
-    find: 'if (!this.relay.passed(this.from, chunk.length) || this.to.write(chunk)) return;',
-    put: 'if (!this.relay.passed(this.from, chunk.length) || this.to.write(Buffer.from(chunk)) || true) return;',
+    find: 'if (!this.relay.passed(this.from, chunk) || this.to.write(chunk)) return;',
+    put: 'if (!this.relay.passed(this.from, chunk) || this.to.write(Buffer.from(chunk)) || true) return;',
   },
   {
     what: 'running out of ports is held against the exit',

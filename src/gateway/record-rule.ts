@@ -26,18 +26,12 @@ export function effectOfRule(services: GatewayServices, exit: Exit, fired: Fired
     const forMs = services.rules().runtime.bans.transportCapMs;
     return ledger.ban(exit.slot, null, { reason: verdict.reason, forMs }, nowMs);
   }
-  if (rule.actions.includes('ban')) return ban(services, exit, { rule, site, reason: verdict.reason });
+  // Who blames a credential says that the exit is sound; which credential it was is not ours to know yet.
+  if (rule.scope === 'credential') return { kind: 'none' };
+  if (rule.actions.includes('ban'))
+    return ledger.ban(exit.slot, rule.scope === 'exit' ? null : site, { reason: verdict.reason }, nowMs);
   if (!rule.actions.includes('throttle')) return { kind: 'none' };
   return ledger.recordThrottled(exit.slot, site, verdict.retryAfterMs, nowMs);
-}
-
-/** The login of an upstream is part of the exit, so a ban of the login at a site is one of the exit there. */
-function ban(
-  { ledger, clock }: GatewayServices,
-  { slot }: Exit,
-  { rule, site, reason }: { rule: RuleFinding; site: string; reason: string },
-): Effect {
-  return ledger.ban(slot, rule.scope === 'exit' ? null : site, { reason }, clock.nowMs());
 }
 
 function freeze({ ledger, emit }: GatewayServices, { slot, upstream }: Exit, { name }: RuleFinding): void {

@@ -22,7 +22,7 @@ export type RuleAction = (typeof ruleActions)[number];
 /** What is blamed. */
 export const ruleScopes = ['exit_site', 'exit', 'credential'] as const;
 
-/** The exit at this site, the exit everywhere, or the login (of the upstream) at this site. */
+/** The exit at this site, the exit everywhere, or the account at this site, which clears the exit. */
 export type RuleScope = (typeof ruleScopes)[number];
 
 /** What the rule went by, for the record of a ban. Bounded, secrets taken out. */

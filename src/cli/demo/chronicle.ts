@@ -15,7 +15,8 @@ export class Chronicle {
   };
 
   /** The tries of one request, in order. */
-  triesOf(requestId: string): readonly AttemptEnded[] {
+  triesOf(receipt: string): readonly AttemptEnded[] {
+    const [requestId] = receipt.split('~'); // What follows is for feedback.
     return this.attempts.filter((attempt) => attempt.requestId === requestId);
   }
 
