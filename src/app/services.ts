@@ -29,7 +29,7 @@ import { SiteGuard } from '../outcome/site-guard.js';
 import { Receipts } from '../request/receipt.js';
 import { isOwnDoor, type Door } from '../protocol/own-door.js';
 import { checkResolvedAddress, type OwnAddresses } from '../protocol/target.js';
-import { MemoryPins } from '../state/memory.js';
+import { MemoryPins } from '../state/memory/pins.js';
 import type { Pool } from '../upstreams/pool.js';
 import { InForce } from './in-force.js';
 import { buildRules, hasChanged, type BuiltRules, type RulesParts } from './rules.js';

@@ -1,5 +1,5 @@
 import { seededRandom } from '../../src/core/random.js';
-import { MemoryPins } from '../../src/state/memory.js';
+import { MemoryPins } from '../../src/state/memory/pins.js';
 import { ManualClock } from '../state/manual-clock.js';
 import { DelayedPins } from './delayed-pins.js';
 import { pinsContract } from './pins.js';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Pin } from '../../src/state/ports.js';
-import { MemoryPins } from '../../src/state/memory.js';
-import { ManualClock } from './manual-clock.js';
+import type { Pin } from '../../../src/state/ports.js';
+import { MemoryPins } from '../../../src/state/memory/pins.js';
+import { ManualClock } from '../manual-clock.js';
 
 describe('MemoryPins: bounds', () => {
   it('K09 drops the longest unused session when it is full', async () => {

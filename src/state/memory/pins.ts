@@ -1,8 +1,8 @@
 /** The shared facts of a gateway that shares with nobody: pins in a map of this process. */
-import type { Clock } from '../core/clock.js';
-import { parsePinKey } from '../facts/pin.js';
-import type { Answer, HeldPin, Pin, PinQuery, Pins } from './ports.js';
-import { Smallest } from './smallest.js';
+import type { Clock } from '../../core/clock.js';
+import { parsePinKey } from '../../facts/pin.js';
+import type { Answer, HeldPin, Pin, PinQuery, Pins } from '../ports.js';
+import { Smallest } from '../smallest.js';
 
 interface Entry {
   pin: Pin;
