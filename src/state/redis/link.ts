@@ -73,6 +73,9 @@ export class Link {
     this.#commands.on('error', () => undefined);
     this.#messages.on('error', () => undefined);
     this.#commands.on('close', () => this.#note('broken', 'closed'));
+    this.#commands.on('ready', () => {
+      if (this.#breaker.isOpen && !this.#isClosed) this.#probeSoon(0);
+    });
     this.#messages.on('ready', () => void this.#subscribe());
     this.#messages.on('message', (channel: string, message: string) => {
       for (const each of this.#listeners) each.heard?.(channel, message);
@@ -97,7 +100,7 @@ export class Link {
   /** Begins to connect; never waits and never fails, since a gateway starts without Redis. */
   start(): void {
     for (const client of [this.#commands, this.#messages]) client.connect().catch(() => undefined);
-    this.#probeSoon(0);
+    this.#probeSoon(probeAfterMs(this.parts.random.float()));
   }
 
   /** Runs a script. Rejects with {@link StoreAway} in any case but a reply. */
