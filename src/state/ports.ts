@@ -56,6 +56,12 @@ export interface Pins {
   countOn(exits: ReadonlySet<string>): Promise<ReadonlyMap<string, number>>;
 }
 
+/** Pins that other gateways change, too. */
+export interface TellingPins extends Pins {
+  /** Hears of sessions that another gateway moved or dropped, as far as the way is open. Returns what ends it. */
+  listen(hear: (key: string) => void): () => void;
+}
+
 /** A word about the ban of an exit; what orders words about the same exit and site is in `facts/ban-order.ts`. */
 export interface SharedBan {
   /** Id of the exit. */

@@ -2,7 +2,11 @@
 import type { Random } from '../../src/core/random.js';
 
 /** Puts a way between the caller and all methods of `near` that promise; `listen` and the like stay near. */
-export function delayed<T extends object>(near: T, random: Random, stayNear: readonly string[] = ['listen']): T {
+export function delayed<T extends object>(
+  near: T,
+  random: Random,
+  stayNear: readonly string[] = ['listen'],
+): T {
   const waiting: (() => void)[] = [];
   const travel = (): Promise<void> =>
     new Promise((resolve) => {

@@ -78,7 +78,11 @@ export function leasesContract(name: string, make: MakeStore<Leases>): void {
     });
 
     it('S2 renewing keeps a lease, many at once and each by its own right', async () => {
-      const held = [await got(ask(['u-a'])), await got(ask(['u-b'])), await got(ask(['u-c'], { ttlMs: 1000 }))];
+      const held = [
+        await got(ask(['u-a'])),
+        await got(ask(['u-b'])),
+        await got(ask(['u-c'], { ttlMs: 1000 })),
+      ];
       await passMs(20_000);
       expect(await leases.renew(held, TTL_MS)).toEqual([true, true, false]);
       await passMs(20_000);
@@ -88,7 +92,11 @@ export function leasesContract(name: string, make: MakeStore<Leases>): void {
 
     it('S2 a forged fence or epoch is refused', async () => {
       const lease = await got(ask(['u-a']));
-      const forged = [{ ...lease, fence: lease.fence + 1 }, { ...lease, epoch: 'e' }, { ...lease, id: '0'.repeat(32) }];
+      const forged = [
+        { ...lease, fence: lease.fence + 1 },
+        { ...lease, epoch: 'e' },
+        { ...lease, id: '0'.repeat(32) },
+      ];
       expect(await leases.renew(forged, TTL_MS)).toEqual([false, false, false]);
       expect(await leases.release(forged)).toEqual([false, false, false]);
     });

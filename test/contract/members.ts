@@ -21,7 +21,10 @@ export function membersContract(name: string, make: MakeStore<Members>): void {
     it('S3 lists who is alive, with what they say of themselves', async () => {
       expect(await members.list()).toEqual([]);
       await members.announce(gateway('g2', { keys: [] }), 5000);
-      expect(await members.announce(gateway('g1'), 5000)).toEqual([gateway('g1'), gateway('g2', { keys: [] })]);
+      expect(await members.announce(gateway('g1'), 5000)).toEqual([
+        gateway('g1'),
+        gateway('g2', { keys: [] }),
+      ]);
     });
 
     it('S3 a heartbeat takes the place of the one before', async () => {

@@ -35,11 +35,23 @@ const onRedis =
   };
 
 const name = 'redis';
-pinsContract(name, onRedis(({ link, keys }) => new RedisPins(link, keys)));
+pinsContract(
+  name,
+  onRedis(({ link, keys }) => new RedisPins(link, keys)),
+);
 bansContract(
   name,
   onRedis(({ link, keys }) => new RedisBans(link, keys, { random: systemRandom, keepMs: KEEP_MS })),
 );
-leasesContract(name, onRedis(({ link, keys }) => new RedisLeases(link, keys, systemRandom)));
-limitsContract(name, onRedis(({ link, keys }) => new RedisLimits(link, keys)));
-membersContract(name, onRedis(({ link, keys }) => new RedisMembers(link, keys)));
+leasesContract(
+  name,
+  onRedis(({ link, keys }) => new RedisLeases(link, keys, systemRandom)),
+);
+limitsContract(
+  name,
+  onRedis(({ link, keys }) => new RedisLimits(link, keys)),
+);
+membersContract(
+  name,
+  onRedis(({ link, keys }) => new RedisMembers(link, keys)),
+);

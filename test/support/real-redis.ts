@@ -93,7 +93,11 @@ export function makeLink(
   place: RedisPlace,
   parts: { prefix?: string; isShifted?: boolean; secret?: string } = {},
 ): TestLink {
-  const { prefix = `t${process.pid}-${++prefixes}`, isShifted = false, secret = 'a secret of the fleet' } = parts;
+  const {
+    prefix = `t${process.pid}-${++prefixes}`,
+    isShifted = false,
+    secret = 'a secret of the fleet',
+  } = parts;
   const keys = new RedisKeys(prefix, new Secret(secret), systemRandom);
   const link = new Link({
     ...{ place, clock: systemClock, random: systemRandom },
@@ -114,7 +118,11 @@ export async function connected(made: TestLink): Promise<TestLink> {
 }
 
 /** Three primaries and three replicas. */
-export async function startCluster(): Promise<{ place: RedisPlace; nodes: RealRedis[]; close(): Promise<void> }> {
+export async function startCluster(): Promise<{
+  place: RedisPlace;
+  nodes: RealRedis[];
+  close(): Promise<void>;
+}> {
   const nodes: RealRedis[] = [];
   for (let n = 0; n < 6; n++) {
     const bus = await freePort(HOST);
@@ -129,7 +137,7 @@ export async function startCluster(): Promise<{ place: RedisPlace; nodes: RealRe
   if (first === undefined) throw new Error('no node');
   const ids = await Promise.all(nodes.map(({ admin }) => admin.call('CLUSTER', 'MYID')));
   for (const { admin, port } of nodes) {
-    const [, bus] = (await admin.config('GET', 'cluster-port')) as string[];
+    const [, bus] = (await admin.config('GET', 'cluster-port'));
     await first.admin.call('CLUSTER', 'MEET', HOST, String(port), String(bus));
   }
   for (let n = 0; n < 3; n++) {
@@ -144,7 +152,10 @@ export async function startCluster(): Promise<{ place: RedisPlace; nodes: RealRe
       for (;;) if (/master_link_status:up/.test(await admin.info('replication'))) return;
     }),
   );
-  const place = singleAt(first.port, { kind: 'cluster', nodes: nodes.map(({ port }) => ({ host: HOST, port })) });
+  const place = singleAt(first.port, {
+    kind: 'cluster',
+    nodes: nodes.map(({ port }) => ({ host: HOST, port })),
+  });
   return { place, nodes, close: async () => void (await Promise.all(nodes.map((node) => node.close()))) };
 }
 

@@ -35,7 +35,14 @@ export class RedisBans implements Bans {
       'ban-put',
       [keys.words, keys.order, keys.ends, keys.count],
       [
-        ...[field, ban.version, Math.max(0, Math.ceil(ban.leftMs)), ban.strikes, ban.by, reasonText(ban.reason)],
+        ...[
+          field,
+          ban.version,
+          Math.max(0, Math.ceil(ban.leftMs)),
+          ban.strikes,
+          ban.by,
+          reasonText(ban.reason),
+        ],
         ...[this.parts.keepMs, this.keys.banChannel, this.parts.random.hex(8), MAX_PER_BUCKET],
       ],
     );
@@ -48,7 +55,9 @@ export class RedisBans implements Bans {
     // One bucket is read from its start each time, for what a change of primaries may have set back.
     const again = this.#turn++ % BAN_BUCKETS;
     const read = await Promise.all(
-      places.map((place, bucket) => this.#readBucket(bucket, bucket === again ? { ...place, place: 0 } : place)),
+      places.map((place, bucket) =>
+        this.#readBucket(bucket, bucket === again ? { ...place, place: 0 } : place),
+      ),
     );
     const isWhole = since === null || read.some(({ isAnew }) => isAnew);
     if (isWhole && since !== null) return this.changes(null);
@@ -60,18 +69,14 @@ export class RedisBans implements Bans {
   }
 
   listen(hear: (ban: SharedBan) => void): () => void {
-    let isOn = true;
-    this.link.listen({
+    return this.link.listen({
       heard: (channel, message) => {
-        if (!isOn || channel !== this.keys.banChannel) return;
+        if (channel !== this.keys.banChannel) return;
         const ban = readBanMessage(message);
         if (ban === null) this.link.counts.ignored++;
         else hear(ban);
       },
     });
-    return () => {
-      isOn = false;
-    };
   }
 
   /** Page by page. Whether the count began anew counts only for a bucket that was known. */
@@ -79,7 +84,7 @@ export class RedisBans implements Bans {
     const keys = this.keys.bans(bucket);
     const bans: SharedBan[] = [];
     let isAnew = false;
-    for (let at = from; ; ) {
+    for (let at = from; ;) {
       const reply = await this.link.run(
         'bans-since',
         [keys.words, keys.order, keys.count],

@@ -41,7 +41,12 @@ export function makeClient(place: RedisPlace, random: Random): RedisClient {
   const [first] = place.nodes;
   if (place.kind === 'cluster') {
     return new Cluster([...place.nodes], {
-      ...{ lazyConnect: true, enableOfflineQueue: false, scaleReads: 'master' as const, slotsRefreshTimeout: 300 },
+      ...{
+        lazyConnect: true,
+        enableOfflineQueue: false,
+        scaleReads: 'master' as const,
+        slotsRefreshTimeout: 300,
+      },
       ...{ retryDelayOnFailover: 0, retryDelayOnClusterDown: 0, retryDelayOnTryAgain: 0, maxRedirections: 4 },
       slotsRefreshInterval: 5000,
       clusterRetryStrategy: retryAfter,
@@ -58,7 +63,7 @@ export function makeClient(place: RedisPlace, random: Random): RedisClient {
   });
 }
 
-// eslint-disable-next-line @typescript-eslint/explicit-function-return-type -- the library's type doesn't fit into itself
+ 
 function commonOptions({ username, password, tls }: RedisPlace) {
   return {
     ...{ protocol: 2 as const, connectTimeout: CONNECT_TIMEOUT_MS, maxRetriesPerRequest: 0, noDelay: true },

@@ -92,9 +92,10 @@ export class Link {
     return this.#cause;
   }
 
-  /** Tells what happens from now on. */
-  listen(listener: LinkListener): void {
+  /** Tells what happens from now on. Returns what ends it. */
+  listen(listener: LinkListener): () => void {
     this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
   }
 
   /** Begins to connect; never waits and never fails, since a gateway starts without Redis. */
@@ -215,7 +216,8 @@ export class Link {
       this.#tell();
       return;
     }
-    if (this.#breaker.count === 0 && this.#turn % PROBES_PER_CONNECTION === 0) this.#commands.disconnect(true);
+    if (this.#breaker.count === 0 && this.#turn % PROBES_PER_CONNECTION === 0)
+      this.#commands.disconnect(true);
     this.#probeSoon(probeAfterMs(this.parts.random.float()));
   }
 

@@ -1,6 +1,6 @@
 /** Pins in Redis: one key each, under an HMAC of its session; the session's name lies sealed in the value. */
 import { parsePinKey } from '../../facts/pin.js';
-import type { HeldPin, Pin, PinQuery, Pins } from '../ports.js';
+import type { HeldPin, Pin, PinQuery, TellingPins } from '../ports.js';
 import { Smallest } from '../smallest.js';
 import type { RedisKeys } from './keys.js';
 import type { Link, Reply, ScannedEntry } from './link.js';
@@ -8,9 +8,10 @@ import { readPin, readWhole, writePin } from './records.js';
 
 /** Most pins that one question of a person looks at. */
 const MAX_SCANNED = 500_000;
+const MAX_MESSAGE = 2000;
 
 /** The pins of a fleet. */
-export class RedisPins implements Pins {
+export class RedisPins implements TellingPins {
   constructor(
     private readonly link: Link,
     private readonly keys: RedisKeys,
@@ -30,17 +31,28 @@ export class RedisPins implements Pins {
 
   async move(key: string, from: Pin, move: { readonly exit: string; readonly ttlMs: number }): Promise<Pin> {
     const pin = { exit: move.exit, generation: from.generation + 1 };
-    const value = writePin({ pin, sealed: this.keys.seal(key) });
-    const hashed = this.keys.hashed(key);
-    const seen = [from.generation, from.exit, value, whole(move.ttlMs), this.keys.pinChannel, hashed];
-    const reply = await this.link.run('pin-move', [this.keys.pin(hashed)], seen);
+    const sealed = this.keys.seal(key);
+    const value = writePin({ pin, sealed });
+    const seen = [from.generation, from.exit, value, whole(move.ttlMs), this.keys.pinChannel, sealed];
+    const reply = await this.link.run('pin-move', [this.#keyOf(key)], seen);
     return reply[0] === 'held' ? (this.#pinIn(reply) ?? pin) : pin;
   }
 
   async drop(key: string): Promise<boolean> {
-    const hashed = this.keys.hashed(key);
-    const [tag] = await this.link.run('pin-drop', [this.keys.pin(hashed)], [this.keys.pinChannel, hashed]);
+    const message = [this.keys.pinChannel, this.keys.seal(key)];
+    const [tag] = await this.link.run('pin-drop', [this.#keyOf(key)], message);
     return tag === 'dropped';
+  }
+
+  listen(hear: (key: string) => void): () => void {
+    return this.link.listen({
+      heard: (channel, message) => {
+        if (channel !== this.keys.pinChannel) return;
+        const key = message.length > MAX_MESSAGE ? null : this.keys.unseal(message);
+        if (key === null) this.link.counts.ignored++;
+        else hear(key);
+      },
+    });
   }
 
   async list(query: PinQuery): Promise<readonly HeldPin[]> {

@@ -88,7 +88,9 @@ export function readMember(id: unknown, value: unknown): Member | null {
 }
 
 /** The texts and whole numbers of a reply by its tag; null for a reply of any other shape. */
-export function readReply(reply: unknown): { readonly tag: string; readonly rest: readonly unknown[] } | null {
+export function readReply(
+  reply: unknown,
+): { readonly tag: string; readonly rest: readonly unknown[] } | null {
   if (!Array.isArray(reply)) return null;
   const [tag, ...rest] = reply as unknown[];
   return typeof tag === 'string' ? { tag, rest } : null;
