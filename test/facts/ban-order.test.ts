@@ -38,12 +38,16 @@ describe('order of words about a ban', () => {
 
   it('S4 any order and any repetition ends in the same word', () => {
     fc.assert(
-      fc.property(fc.array(word, { minLength: 1, maxLength: 8 }), fc.infiniteStream(fc.nat()), (all, stream) => {
-        const words = consistent(all);
-        const chance = stream[Symbol.iterator]();
-        const again = [...words, ...words].sort(() => (Number(chance.next().value) % 3) - 1);
-        expect(held(again)).toEqual(held(words));
-      }),
+      fc.property(
+        fc.array(word, { minLength: 1, maxLength: 8 }),
+        fc.infiniteStream(fc.nat()),
+        (all, stream) => {
+          const words = consistent(all);
+          const chance = stream[Symbol.iterator]();
+          const again = [...words, ...words].sort(() => (Number(chance.next().value) % 3) - 1);
+          expect(held(again)).toEqual(held(words));
+        },
+      ),
       { numRuns: 2000 },
     );
   });

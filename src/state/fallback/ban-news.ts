@@ -12,6 +12,8 @@ import type { Bans, SharedBan } from '../ports.js';
 
 const POLL_MS = 2000;
 const POLL_JITTER = 0.1;
+/** Every so many polls all is read again, for what a store may have lost without anybody's notice. */
+const POLLS_PER_READING = 30;
 const DEFAULT_MAX_JOURNAL = 10_000;
 const DEFAULT_MAX_WORDS = 300_000;
 const AT_ONCE = 32;
@@ -59,6 +61,7 @@ export class BanNews {
   readonly #journal = new Map<string, Word>();
   #sweep = this.#words.entries();
   #cursor: string | null = null;
+  #polls = 0;
   #polling: Promise<void> | null = null;
   #pollAgain = false;
   #flushing: Promise<void> | null = null;
@@ -117,6 +120,12 @@ export class BanNews {
     return this.#polling;
   }
 
+  /** The store is back, or another took its place: what it knows is read from the start, and it is told what it lacks. */
+  readAll(): Promise<void> {
+    this.#polls = 0;
+    return this.poll();
+  }
+
   /** Says what waits, until the store is away. */
   flush(): Promise<void> {
     this.#flushing ??= this.#sayAll().finally(() => {
@@ -136,12 +145,14 @@ export class BanNews {
 
   async #pollOnce(): Promise<void> {
     try {
+      if (this.#polls++ % POLLS_PER_READING === 0) this.#cursor = null;
       const { bans, cursor, isWhole } = await this.#parts.bans.changes(this.#cursor);
       this.#cursor = cursor;
       for (const ban of bans) this.#merge(ban);
       if (isWhole) this.#sayWhatIsMissing(bans);
     } catch (error) {
       if (!(error instanceof StoreAway)) throw error;
+      this.#polls = 0;
       return;
     }
     await this.flush();

@@ -13,6 +13,9 @@ import { MemoryPins } from '../memory/pins.js';
 const DEFAULT_MAX_ENTRIES = 200_000;
 const KEEP_TIMES = 1.5;
 const REFRESH_AFTER = 0.5;
+/** So long after a call for a session was in vain none is made for it: a request waits once, not for each of its calls. */
+const SHUN_MS = 1000;
+const MAX_SHUNNED = 10_000;
 
 /** When what is remembered was read from the store. */
 interface Reading {
@@ -39,6 +42,8 @@ export class NearPins implements Pins {
   readonly #readings = new Map<string, Reading>();
   /** What was read of an exit before this moment is read again. */
   readonly #doubtedMs = new Map<string, number>();
+  /** Sessions whose last call was in vain, and when that was. */
+  readonly #shunnedMs = new Map<string, number>();
   readonly #maxEntries: number;
 
   constructor(parts: NearPinsParts) {
@@ -133,6 +138,8 @@ export class NearPins implements Pins {
       return pin;
     } catch (error) {
       if (!(error instanceof StoreAway)) throw error;
+      if (this.#shunnedMs.size >= MAX_SHUNNED) this.#shunnedMs.clear();
+      this.#shunnedMs.set(key, this.#parts.clock.nowMs());
       return this.#near.find(key, ttlMs);
     }
   }
@@ -144,7 +151,7 @@ export class NearPins implements Pins {
   ): Promise<Pin> {
     const askedMs = this.#parts.clock.nowMs();
     try {
-      if (this.#parts.isUp()) {
+      if (this.#parts.isUp() && !this.#isShunned(key, askedMs)) {
         const pin = await ask.far(this.#parts.far, ttlMs * KEEP_TIMES);
         this.#keep(key, pin, { ttlMs, askedMs });
         return pin;
@@ -157,6 +164,13 @@ export class NearPins implements Pins {
     const pin = await ask.near(this.#near);
     this.#noteReading(key, { ms: askedMs, isOwn: true, from });
     return pin;
+  }
+
+  #isShunned(key: string, nowMs: number): boolean {
+    const shunnedMs = this.#shunnedMs.get(key);
+    if (shunnedMs === undefined) return false;
+    this.#shunnedMs.delete(key);
+    return nowMs - shunnedMs < SHUN_MS;
   }
 
   async #farOr<T>(far: (far: Pins) => Promise<T>, near: (near: Pins) => T | Promise<T>): Promise<T> {

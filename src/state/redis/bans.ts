@@ -19,8 +19,6 @@ const start: Place = { epoch: '', place: 0 };
 
 /** The bans of a fleet. */
 export class RedisBans implements Bans {
-  #turn = 0;
-
   /** @param keepMs how long a word is remembered after its ban has ended */
   constructor(
     private readonly link: Link,
@@ -52,13 +50,7 @@ export class RedisBans implements Bans {
 
   async changes(since: string | null): Promise<BanChanges> {
     const places = readCursor(since);
-    // One bucket is read from its start each time, for what a change of primaries may have set back.
-    const again = this.#turn++ % BAN_BUCKETS;
-    const read = await Promise.all(
-      places.map((place, bucket) =>
-        this.#readBucket(bucket, bucket === again ? { ...place, place: 0 } : place),
-      ),
-    );
+    const read = await Promise.all(places.map((place, bucket) => this.#readBucket(bucket, place)));
     const isWhole = since === null || read.some(({ isAnew }) => isAnew);
     if (isWhole && since !== null) return this.changes(null);
     return {

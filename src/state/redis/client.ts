@@ -63,7 +63,6 @@ export function makeClient(place: RedisPlace, random: Random): RedisClient {
   });
 }
 
- 
 function commonOptions({ username, password, tls }: RedisPlace) {
   return {
     ...{ protocol: 2 as const, connectTimeout: CONNECT_TIMEOUT_MS, maxRetriesPerRequest: 0, noDelay: true },

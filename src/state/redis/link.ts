@@ -18,6 +18,8 @@ import type { ScriptName, Scripts } from './scripts.js';
 const CALL_MS = 200;
 /** So many failed probes, and a connection that hangs on the way is given up for a new one. */
 const PROBES_PER_CONNECTION = 4;
+/** In a cluster so many places are probed together, to meet all of its primaries. */
+const PROBES_OF_CLUSTER = 8;
 
 /** What a line is made of. */
 export interface LinkParts {
@@ -142,6 +144,8 @@ export class Link {
     args: readonly (string | number)[],
   ): Promise<unknown> {
     const { lua, sha } = this.parts.scripts[name];
+    // A cluster is made with a queue, for nodes that are met for the first time; it must never hold what nobody sends.
+    if (this.#commands.status !== 'ready') throw new Error(`the client is ${this.#commands.status}`);
     try {
       return await this.#commands.evalsha(sha, keys.length, ...keys, ...args);
     } catch (error) {
@@ -202,9 +206,11 @@ export class Link {
   }
 
   async #probe(): Promise<void> {
-    const key = this.parts.probeKey(this.#turn++);
+    const count = this.#commands instanceof Cluster ? PROBES_OF_CLUSTER : 1;
+    const keys = Array.from({ length: count }, (_, n) => this.parts.probeKey(this.#turn * count + n));
+    this.#turn++;
     try {
-      await this.#attempt(async () => this.#evaluate('probe', [key], []));
+      await this.#attempt(() => Promise.all(keys.map((key) => this.#evaluate('probe', [key], []))));
       this.#breaker = breakerAfter(this.#breaker, 'good');
     } catch (error) {
       // The breaker was told; of an error that doesn't concern it, this is the word.

@@ -1,7 +1,8 @@
 /**
  * What our values in Redis look like, and what is believed of what comes back: anybody who may write there could have
- * put it. A value that is not exactly ours is no value; nothing here throws. The first number is the form of the rest;
- * other forms belong to later versions of the program, which keep the fields that scripts order by.
+ * put it. A value that is not exactly ours is no value; nothing here throws. Scripts that compare values believe the same.
+ * The first number is the form of the rest. Another form needs another name of its key, since gateways of two versions
+ * share a Redis for a while.
  *
  *   pin     1|generation|exit|sealed key
  *   ban     1|version|until|strikes|by|reason      in messages `time left` stands for `until`
@@ -13,7 +14,8 @@ import type { Pin, SharedBan } from '../ports.js';
 
 const EXIT = /^[\w.:@-]{1,128}$/;
 const SITE = /^[\w.:[\]-]{1,255}$/;
-const PIN = /^1\|([1-9]\d{0,8})\|([\w.:@-]{1,128})\|([\w-]{0,2000})$/;
+const PIN = /^1\|([1-9]\d{0,8})\|([\w.:@-]+)\|([\w-]*)$/;
+const LONGEST_PIN = 2200;
 const BAN = /^1\|([1-9]\d{0,12})\|(\d{1,16})\|(\d{1,2})\|([\w-]{1,64})\|([\x20-\x7e\u00a0-\uffff]{0,200})$/;
 const MEMBER = /^1\|([\w.+-]{1,64})\|(\d{1,9})\|((?:[\w.-]{1,64}(?:,[\w.-]{1,64}){0,31})?)$/;
 const MEMBER_ID = /^[\w-]{1,64}$/;
@@ -36,7 +38,7 @@ export function writePin({ pin, sealed }: PinRecord): string {
 
 /** Reads the value of a pin; null for anything else. */
 export function readPin(value: unknown): PinRecord | null {
-  const match = typeof value === 'string' ? PIN.exec(value) : null;
+  const match = typeof value === 'string' && value.length <= LONGEST_PIN ? PIN.exec(value) : null;
   if (match === null) return null;
   const [, generation, exit = '', sealed = ''] = match;
   return { pin: { exit, generation: Number(generation) }, sealed };

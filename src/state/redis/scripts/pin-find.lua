@@ -3,7 +3,7 @@
 -- ARGV 1 time to live in ms
 -- Reply {'pin', value} | {'none'}
 local value = redis.pcall('GET', KEYS[1])
-if type(value) ~= 'string' or not string.match(value, '^%d+|%d+|[^|]+|') then
+if type(value) ~= 'string' or #value > 2200 or not string.match(value, '^1|[1-9]%d?%d?%d?%d?%d?%d?%d?%d?|[%w_.:@-]+|[%w_-]*$') then
   return { 'none' }
 end
 redis.call('PEXPIRE', KEYS[1], ARGV[1])
