@@ -17,7 +17,6 @@ const laterKeys = new Map<string, readonly string[]>(
     'pools.upstreams': ['credential', 'cost', 'format'],
     routes: ['intercept', 'policy', 'rules', 'detect', 'session', 'cost_ceiling', 'inspect', 'pass_headers'],
     'routes.match': ['scheme'],
-    state: ['url', 'nodes', 'sentinels', 'password'],
     bans: ['guard', 'save', 'file'],
     timeouts: ['drain_tunnel', 'min_rate'],
     limits: ['min_rate', 'body', 'inspect'],
@@ -51,7 +50,6 @@ export function laterKey(path: Path, key: string): string | null {
 const laterWords = new Map<string, readonly string[]>(
   Object.entries({
     'pools.strategy': ['adaptive'],
-    'state.kind': ['redis'],
   }),
 );
 

@@ -52,8 +52,6 @@ describe('every kind of problem has its place and says what is wanted', () => {
       'pools: { p: { strategy: adaptive } }',
       "1 pools.p.strategy: 'adaptive' is not supported in this version",
     ],
-    ['state: { kind: redis }', "1 state.kind: 'redis' is not supported in this version"],
-    ['state: { url: env:REDIS }', '1 state.url: is not supported in this version'],
     [
       'clients: [ { name: a, password: "vault:x" } ]',
       '1 clients[0].password: vault: references are not supported in this version',

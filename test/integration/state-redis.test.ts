@@ -20,7 +20,7 @@ import {
   startSentinels,
 } from '../support/real-redis.js';
 import type { RealRedis, TestLink } from '../support/real-redis.js';
-import { waitFor } from '../support/wait.js';
+import { eventually, waitFor } from '../support/wait.js';
 
 const TTL_MS = 600_000;
 const closers: (() => unknown)[] = [];
@@ -90,7 +90,7 @@ describe('S12 D04 each script runs on', () => {
       const done = await Promise.allSettled(sessions.map((session) => pins.bind(session, 'u-a', TTL_MS)));
       return done.every(({ status }) => status === 'fulfilled');
     };
-    await eventually(isWhole);
+    await eventually('the cluster to be whole', isWhole);
   });
 
   it('a primary behind Sentinels, and D01 follows it when it changes', async () => {
@@ -101,18 +101,13 @@ describe('S12 D04 each script runs on', () => {
     const { pins } = storesOn(line);
     await waitFor('the replica to be in step', () => sentinels.replica.admin.status === 'ready');
     await sentinels.primary.close();
-    await eventually(async () => (await pins.bind('k', 'u-a', TTL_MS).catch(() => null)) !== null);
+    await eventually(
+      'the new primary',
+      async () => (await pins.bind('k', 'u-a', TTL_MS).catch(() => null)) !== null,
+    );
     expect(await sentinels.replica.admin.role()).toContain('master');
   });
 });
-
-async function eventually(isSo: () => Promise<boolean>): Promise<void> {
-  const endMs = performance.now() + 18_000;
-  while (!(await isSo())) {
-    if (performance.now() > endMs) throw new Error('it never was so');
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-}
 
 describe('what stands in Redis', () => {
   let redis: RealRedis;

@@ -137,7 +137,7 @@ export async function startCluster(): Promise<{
   if (first === undefined) throw new Error('no node');
   const ids = await Promise.all(nodes.map(({ admin }) => admin.call('CLUSTER', 'MYID')));
   for (const { admin, port } of nodes) {
-    const [, bus] = (await admin.config('GET', 'cluster-port'));
+    const [, bus] = await admin.config('GET', 'cluster-port');
     await first.admin.call('CLUSTER', 'MEET', HOST, String(port), String(bus));
   }
   for (let n = 0; n < 3; n++) {

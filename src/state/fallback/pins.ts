@@ -42,6 +42,7 @@ export class NearPins implements Pins {
   readonly #readings = new Map<string, Reading>();
   /** What was read of an exit before this moment is read again. */
   readonly #doubtedMs = new Map<string, number>();
+  #allDoubtedMs = -Infinity;
   /** Sessions whose last call was in vain, and when that was. */
   readonly #shunnedMs = new Map<string, number>();
   readonly #maxEntries: number;
@@ -61,7 +62,7 @@ export class NearPins implements Pins {
 
   /** Messages may have been missed: everything is read again. */
   doubtAll(): void {
-    for (const [key, { isOwn }] of this.#readings) if (!isOwn) this.#readings.delete(key);
+    this.#allDoubtedMs = this.#parts.clock.nowMs();
   }
 
   find(key: string, ttlMs: number): Answer<Pin | null> {
@@ -71,7 +72,8 @@ export class NearPins implements Pins {
     const pin = this.#near.find(key, ttlMs);
     const ageMs = this.#parts.clock.nowMs() - reading.ms;
     if (pin === null || ageMs >= ttlMs * KEEP_TIMES) return this.#fetch(key, ttlMs);
-    if (reading.ms <= (this.#doubtedMs.get(pin.exit) ?? -Infinity)) return this.#fetch(key, ttlMs);
+    const doubtedMs = Math.max(this.#allDoubtedMs, this.#doubtedMs.get(pin.exit) ?? -Infinity);
+    if (reading.ms <= doubtedMs) return this.#fetch(key, ttlMs);
     if (ageMs > ttlMs * REFRESH_AFTER) {
       // One refresh is enough, and none waits for it.
       this.#noteReading(key, { ...reading, ms: reading.ms + ttlMs * REFRESH_AFTER });
@@ -120,16 +122,21 @@ export class NearPins implements Pins {
   /** Asks the store; a session that began while it was away is told it. */
   async #fetch(key: string, ttlMs: number): Promise<Pin | null> {
     const reading = this.#readings.get(key);
-    const own = reading?.isOwn === true ? this.#near.find(key, ttlMs) : null;
+    // What another gateway moved or dropped has no reading, and is not told again.
+    const held = reading === undefined ? null : this.#near.find(key, ttlMs);
     const askedMs = this.#parts.clock.nowMs();
     const keepMs = ttlMs * KEEP_TIMES;
     try {
       const { far } = this.#parts;
-      const from = reading?.from ?? (own === null ? null : { ...own, generation: own.generation - 1 });
-      const pin =
-        own === null || from === null
-          ? await far.find(key, keepMs)
-          : await far.move(key, from, { exit: own.exit, ttlMs: keepMs });
+      const restore = (pin: Pin): Promise<Pin> =>
+        far.move(key, reading?.from ?? { ...pin, generation: pin.generation - 1 }, {
+          exit: pin.exit,
+          ttlMs: keepMs,
+        });
+      const isOwn = held !== null && reading?.isOwn === true;
+      const told = isOwn ? await restore(held) : await far.find(key, keepMs);
+      // By our clock it lives: the store has forgotten it.
+      const pin = told === null && held !== null ? await restore(held) : told;
       if (pin !== null) this.#keep(key, pin, { ttlMs, askedMs });
       else {
         this.#readings.delete(key);

@@ -133,6 +133,21 @@ describe('NearPins', () => {
     expect(await one.pins.find('k', TTL_MS)).toMatchObject({ exit: 'u-b' });
   });
 
+  it('S3 a store that was emptied is told of sessions again, but not of those that somebody dropped', async () => {
+    const { clock, far, one, other } = fleet();
+    const pin = await one.pins.bind('k', 'u-a', TTL_MS);
+    const moved = await one.pins.move('k', pin, { exit: 'u-b', ttlMs: TTL_MS });
+    await one.pins.find('k', TTL_MS);
+    await one.pins.bind('dropped', 'u-a', TTL_MS);
+    for (const hear of far.hearers) hear('dropped');
+    for (const key of ['k', 'dropped']) await far.drop(key);
+    clock.advance(1);
+    one.pins.doubtAll();
+    expect(await one.pins.find('k', TTL_MS)).toEqual(moved);
+    expect(await other.pins.find('k', TTL_MS)).toEqual(moved);
+    expect(await one.pins.find('dropped', TTL_MS)).toBeNull();
+  });
+
   it('S3 a request whose question was in vain asks nothing more', async () => {
     const { clock, far } = fleet();
     const { store, way } = switched(far);
