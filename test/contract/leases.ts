@@ -77,6 +77,17 @@ export function leasesContract(name: string, make: MakeStore<Leases>): void {
       expect(await leases.renew([asleep], TTL_MS)).toEqual([false]);
     });
 
+    it('S2 beside a lease that lasts one that ran out is over, and its slot free', async () => {
+      const two = { slots: 2 };
+      const short = await got(ask(['u-a'], { ...two, ttlMs: 1000 }));
+      await got(ask(['u-a'], two));
+      await passMs(1001);
+      expect(await leases.renew([short], TTL_MS)).toEqual([false]);
+      expect(await leases.release([short])).toEqual([false]);
+      await got(ask(['u-a'], two));
+      expect(await leases.acquire(ask(['u-a'], two))).toBeNull();
+    });
+
     it('S2 renewing keeps a lease, many at once and each by its own right', async () => {
       const held = [
         await got(ask(['u-a'])),

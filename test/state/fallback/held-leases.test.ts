@@ -61,6 +61,7 @@ describe('HeldLeases', () => {
     const held = await got(one.leases, 'u-a');
     clock.advance(TTL_MS * 0.8);
     expect(one.leases.isHeld(held)).toBe(false);
+    expect(await one.leases.take(ask('u-a'))).toBeNull();
     expect(await other.leases.take(ask('u-a'))).toBeNull();
     clock.advance(TTL_MS * 0.2);
     expect(await got(other.leases, 'u-a')).toMatchObject({ exit: 'u-a' });
