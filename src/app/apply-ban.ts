@@ -1,7 +1,9 @@
 /** What another gateway decided about an exit, put into this one's ledger. */
 import { CLEAR } from '../facts/ban.js';
+import type { Ledger } from '../exits/ledger.js';
 import type { GatewayServices } from '../gateway/services.js';
 import { cutOnBan } from '../gateway/cut-tunnels.js';
+import { banKey } from '../state/ban-key.js';
 import type { SharedBan } from '../state/ports.js';
 import type { Pool } from '../upstreams/pool.js';
 
@@ -30,6 +32,11 @@ export function applyBan(services: GatewayServices, ban: SharedBan): void {
     what: 'exit_banned_elsewhere',
     detail: { ...detail, reason, forMs: leftMs },
   });
+}
+
+/** Keys of all bans that are on here, as words about them have. */
+export function heldBans(ledger: Ledger): ReadonlySet<string> {
+  return new Set(ledger.bans().map(({ upstream, site }) => banKey({ exit: upstream.id, site })));
 }
 
 function slotOf(pools: Iterable<Pool>, exit: string): number | null {

@@ -8,6 +8,7 @@ import type { TurnpikeEvent } from '../core/events.js';
 import type { Clock } from '../core/clock.js';
 import type { Emit } from '../core/events.js';
 import type { Random } from '../core/random.js';
+import { banKey } from '../state/ban-key.js';
 import { BanNews } from '../state/fallback/ban-news.js';
 import { Fleet } from '../state/fallback/fleet.js';
 import { HeldLeases } from '../state/fallback/held-leases.js';
@@ -30,6 +31,8 @@ export interface FleetNeeds {
   load(): number;
   /** Takes over what another gateway decided about an exit. */
   applyBan(ban: SharedBan): void;
+  /** Keys (`banKey`) of all bans that are on here. */
+  heldBans(): ReadonlySet<string>;
 }
 
 /** The shared state. */
@@ -132,7 +135,7 @@ function together({ needs, stores, near, news }: Together): FleetState {
     ...common,
     pins: near,
     kind: () => (link.isUp ? 'shared' : 'degraded'),
-    subscribe: (event) => tell(news, event),
+    subscribe: (event) => tell(news, needs, event),
     readings: () => readingsOf({ link, news, fleet }),
     start: () => {
       link.start();
@@ -149,11 +152,15 @@ function together({ needs, stores, near, news }: Together): FleetState {
 }
 
 /** What was decided here becomes a word of the fleet. */
-function tell(news: BanNews, event: TurnpikeEvent): void {
+function tell(news: BanNews, needs: FleetNeeds, event: TurnpikeEvent): void {
   if (event.type === 'exit_banned') {
     const { upstream: exit, site, forMs: leftMs, strikes, reason } = event;
     news.say({ exit, site, leftMs, strikes, reason });
     return;
+  }
+  if (event.type === 'site_guarded' && event.lifted > 0) {
+    const held = needs.heldBans();
+    news.takeBack((ban) => held.has(banKey(ban)));
   }
   if (event.type !== 'note' || event.what !== 'exit_lifted') return;
   const { exit, site } = event.detail;

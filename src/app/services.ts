@@ -31,7 +31,7 @@ import { isOwnDoor, type Door } from '../protocol/own-door.js';
 import { checkResolvedAddress, type OwnAddresses } from '../protocol/target.js';
 import type { Pins } from '../state/ports.js';
 import type { Pool } from '../upstreams/pool.js';
-import { applyBan } from './apply-ban.js';
+import { applyBan, heldBans } from './apply-ban.js';
 import { makeFleetState, type FleetState } from './fleet-state.js';
 import { InForce } from './in-force.js';
 import { buildRules, hasChanged, type BuiltRules, type RulesParts } from './rules.js';
@@ -94,6 +94,7 @@ export async function buildPlant(config: Config, basics: Basics): Promise<Plant>
   const state = makeFleetState(config, {
     ...{ clock, random, emit, gatewayId, version: basics.version, load: () => basics.exchangesOpen() },
     applyBan: (ban) => applyBan(services, ban),
+    heldBans: () => heldBans(ledger),
   });
   const services = servicesOf(basics, { wheel, ledger, inForce, receipts, gatewayId, pins: state.pins });
   return {

@@ -105,6 +105,15 @@ export class BanNews {
     void this.flush();
   }
 
+  /** Takes back what this gateway said and no longer means: bans that it said, that last, and that are not held. */
+  takeBack(isHeld: (ban: SharedBan) => boolean): void {
+    const nowMs = this.#parts.clock.nowMs();
+    const mine = [...this.#words.values()].filter(
+      ({ ban, untilMs }) => ban.by === this.#parts.by && untilMs > nowMs && !isHeld(ban),
+    );
+    for (const { ban } of mine) this.say({ ...ban, leftMs: 0, reason: 'taken back' });
+  }
+
   /** Asks for news now; messages may have been missed. */
   poll(): Promise<void> {
     if (this.#polling !== null) {

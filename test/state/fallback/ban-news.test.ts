@@ -102,6 +102,24 @@ describe('BanNews', () => {
     );
   });
 
+  it('S4 bans that are taken back here are lifted elsewhere, but not those of others', async () => {
+    const fleet = new Fleet();
+    const [one, other] = [fleet.gateway('g1'), fleet.gateway('g2')];
+    for (const { news } of [one, other]) news.start();
+    for (const exit of ['u-a', 'u-b']) one.ban(exit);
+    other.ban('u-c');
+    one.ban('u-over', 10);
+    await settled();
+    fleet.clock.advance(20);
+    one.news.takeBack(({ exit }) => exit === 'u-b');
+    await settled();
+    expect(other.held.get('u-a')).toMatchObject({ version: 2, leftMs: 0 });
+    expect(other.held.get('u-b')).toMatchObject({ version: 1 });
+    expect(other.held.get('u-over')).toMatchObject({ version: 1 });
+    expect(one.held.get('u-c')).toMatchObject({ version: 1 });
+    expect(other.held.has('u-c')).toBe(false);
+  });
+
   it('S3 a lift that came while this gateway was away is not undone by what it heard before', async () => {
     const fleet = new Fleet();
     const [one, other] = [fleet.gateway('g1'), fleet.gateway('g2')];
