@@ -95,16 +95,15 @@ function stateTexts(
   state: StateReadings | null,
   text: (name: MetricName, readings: Iterable<Reading>) => string,
 ): string[] {
-  if (state === null) return [];
-  const byName = (counts: Readonly<Record<string, number>>): Reading[] =>
+  const one = (value: number | undefined): Reading[] => (value === undefined ? [] : [{ labels: [], value }]);
+  const byName = (counts: Readonly<Record<string, number>> = {}): Reading[] =>
     Object.entries(counts).map(([name, value]) => ({ labels: [name], value }));
-  const one = (value: number): Reading[] => [{ labels: [], value }];
   return [
-    text('turnpike_state_shared', one(state.isShared ? 1 : 0)),
-    text('turnpike_state_gateways', one(state.gateways)),
-    text('turnpike_state_bans_waiting', one(state.bansWaiting)),
-    text('turnpike_state_events_total', byName(state.counts)),
-    text('turnpike_state_bans_total', byName(state.bans)),
+    text('turnpike_state_shared', one(state === null ? undefined : Number(state.isShared))),
+    text('turnpike_state_gateways', one(state?.gateways)),
+    text('turnpike_state_bans_waiting', one(state?.bansWaiting)),
+    text('turnpike_state_events_total', byName(state?.counts)),
+    text('turnpike_state_bans_total', byName(state?.bans)),
   ];
 }
 
