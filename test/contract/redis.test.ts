@@ -29,7 +29,7 @@ const onRedis =
   <T>(make: (line: TestLink) => T) =>
   async (): Promise<UnderTest<T>> => {
     await redis.admin.flushall();
-    const line = await connected(makeLink(singleAt(redis.port), { isShifted: true }));
+    const line = await connected(makeLink(singleAt(redis.port), { isShifted: true, isPatient: true }));
     links.push(line);
     return { store: make(line), passMs: (ms) => passRedisMs(redis.admin, ms) };
   };

@@ -151,7 +151,7 @@ describe('what stands in Redis', () => {
 
   it('Z 10,000 random values under our keys: ignored and counted, no crash, and sessions go on', async () => {
     const random = seededRandom(77);
-    const line = await connected(makeLink(place()));
+    const line = await connected(makeLink(place(), { isPatient: true }));
     const stores = storesOn(line);
     const sessions = Array.from({ length: 200 }, (_, n) => `s${n}`);
     const refill = async (): Promise<void> => {

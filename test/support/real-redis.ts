@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { systemClock } from '../../src/core/clock.js';
+import { systemClock, type Clock } from '../../src/core/clock.js';
 import { systemRandom } from '../../src/core/random.js';
 import { Secret } from '../../src/core/secret.js';
 import type { RedisPlace } from '../../src/state/redis/client.js';
@@ -15,7 +15,7 @@ import { Link } from '../../src/state/redis/link.js';
 import { loadScripts } from '../../src/state/redis/scripts.js';
 import { freePort, launch } from './launched-program.js';
 import type { LaunchedProgram } from './launched-program.js';
-import { waitFor } from './wait.js';
+import { eventually, waitFor } from './wait.js';
 
 const HOST = '127.0.0.1';
 const PASSED = 'test:passed-ms';
@@ -79,6 +79,9 @@ export async function passRedisMs(admin: Redis, ms: number): Promise<void> {
   }
 }
 
+/** For tests of what is done, not of how soon, on a machine that has much else to do. */
+const patientClock: Clock = { ...systemClock, after: (ms, fn) => systemClock.after(ms * 20, fn) };
+
 let prefixes = 0;
 
 /** A line to a Redis with a prefix of its own. */
@@ -91,7 +94,7 @@ export interface TestLink {
 /** Makes a line that is not started. */
 export function makeLink(
   place: RedisPlace,
-  parts: { prefix?: string; isShifted?: boolean; secret?: string } = {},
+  parts: { prefix?: string; isShifted?: boolean; isPatient?: boolean; secret?: string } = {},
 ): TestLink {
   const {
     prefix = `t${process.pid}-${++prefixes}`,
@@ -100,7 +103,7 @@ export function makeLink(
   } = parts;
   const keys = new RedisKeys(prefix, new Secret(secret), systemRandom);
   const link = new Link({
-    ...{ place, clock: systemClock, random: systemRandom },
+    ...{ place, clock: parts.isPatient === true ? patientClock : systemClock, random: systemRandom },
     scripts: loadScripts(isShifted ? shifted : undefined),
     channels: [keys.banChannel, keys.pinChannel],
     probeKey: (turn) => keys.probe(turn),
@@ -169,6 +172,17 @@ async function settled(nodes: readonly RealRedis[], isSo: (info: string) => bool
   }
 }
 
+/** Until it knows replica and colleagues, a Sentinel has nothing to choose from and nobody to agree with. */
+async function knowsAll(port: number): Promise<void> {
+  const sentinel = new Redis({ host: HOST, port, protocol: 2 });
+  sentinel.on('error', () => undefined);
+  await eventually('a Sentinel to know all', async () => {
+    const facts = String(await sentinel.call('SENTINEL', 'MASTER', 'turnpike'));
+    return facts.includes('num-slaves,1,') && facts.includes('num-other-sentinels,2,');
+  });
+  sentinel.disconnect();
+}
+
 /** A primary, a replica and three Sentinels. */
 export async function startSentinels(): Promise<{
   place: RedisPlace;
@@ -202,6 +216,7 @@ export async function startSentinels(): Promise<{
     );
   }
   const nodes = sentinels.map(({ port }) => ({ host: HOST, port }));
+  for (const { port } of nodes) await knowsAll(port);
   const close = async (): Promise<void> => {
     await Promise.all([...sentinels, primary, replica].map((each) => each.close()));
     rmSync(folder, { recursive: true, force: true });
