@@ -19,6 +19,7 @@ export class RedisPins implements TellingPins {
 
   async find(key: string, ttlMs: number): Promise<Pin | null> {
     const reply = await this.link.run('pin-find', [this.#keyOf(key)], [whole(ttlMs)]);
+    if (reply[0] === 'odd') this.link.counts.ignored++;
     return reply[0] === 'pin' ? this.#pinIn(reply) : null;
   }
 
