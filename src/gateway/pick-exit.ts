@@ -2,6 +2,7 @@
 import type { Failure } from '../core/errors.js';
 import type { SessionPinned } from '../core/events.js';
 import type { Abandonment } from '../open/dial.js';
+import { untilTomorrowMs } from '../outcome/spending.js';
 import { withRouteFilter } from '../routing/route.js';
 import { choose, type Ask as ChooseAsk, type Choice, type ExitFilter } from '../upstreams/choose.js';
 import { chooseLeastBad } from '../upstreams/least-bad.js';
@@ -11,9 +12,7 @@ import type { Upstream } from '../upstreams/upstream.js';
 import type { Job } from './attempt.js';
 import type { GatewayServices } from './services.js';
 import type { SessionPin } from './session-pin.js';
-
-/** How often a waiting request looks again: a slot comes free, or a ban is lifted, without notice. */
-const LOOK_AGAIN_MS = 50;
+import { isBroke, poolsFor } from './tiers.js';
 
 /** An exit for one try. */
 export interface Exit {
@@ -32,6 +31,8 @@ export interface NoExit {
   readonly failure: Failure;
   /** Whether the session's exit would do but for its slots: it waits, and does not move. */
   readonly isFull: boolean;
+  /** Whether there are exits that only have to rest. */
+  readonly isResting: boolean;
 }
 
 type None = Extract<Choice, { kind: 'none' }>;
@@ -48,8 +49,16 @@ export interface PickCourse {
   readonly poolCount?: number;
 }
 
-/** The exit of a session that stays, or of a request without session, if one is free: the usual cases, without a wait. */
+/**
+ * The exit of a session that stays, or of a request without session, if one is free and nobody waits for it: the usual
+ * cases, without a wait.
+ */
 export function pickAtOnce(services: GatewayServices, job: Job, course: PickCourse): Exit | null {
+  if (services.waiting.size > 0 && services.waiting.has(lineOf(job))) return null;
+  return pickFree(services, job, course);
+}
+
+function pickFree(services: GatewayServices, job: Job, course: PickCourse): Exit | null {
   const { pin } = course;
   const pinned = pin?.look() ?? null;
   if (pin !== null && pinned === null) return null;
@@ -59,18 +68,24 @@ export function pickAtOnce(services: GatewayServices, job: Job, course: PickCour
   return found;
 }
 
-/** An exit for one more try, if one is free now; a session moves to it. */
+/**
+ * An exit for one more try, if one is free now, or has only to rest: then it is waited for, before others of the client.
+ * A session moves to it.
+ */
 export async function pickAnother(
   services: GatewayServices,
   job: Job,
   course: PickCourse,
 ): Promise<Exit | null> {
-  const found = pickAtOnce(services, job, course) ?? (await pickNow(services, job, course));
-  return found.kind === 'exit' ? found : null;
+  const found = pickFree(services, job, course) ?? (await pickNow(services, job, course));
+  if (found.kind === 'exit') return found;
+  if (!found.isResting) return null;
+  const next = await pickInTurn(services, job, course, found);
+  return next.kind === 'exit' ? next : null;
 }
 
 /**
- * The exit for the first try. Where none is free: as the route says (`on_exhausted`). Waits at most `timeouts.acquire` for
+ * The exit for the first try, when its turn has come. Where none is free: as the route says (`on_exhausted`). Waits at most `timeouts.acquire` for
  * a pool, and not at all when waiting can't help.
  */
 export async function pickExit(
@@ -99,7 +114,7 @@ function leastBad(services: GatewayServices, job: Job, course: PickCourse, none:
   const { target, controls } = job.ask.context;
   const { site } = target;
   const filter = withRouteFilter(controls.filter, job.ask.route.filter);
-  for (const pool of poolsOf(job, null)) {
+  for (const pool of poolsFor(services, job, null)) {
     const index = chooseLeastBad(askFor(services, job, course, { pool, pinned: null, filter }));
     if (index < 0 || !services.trickle.take(`${pool.name} ${site}`, services.clock.nowMs())) continue;
     job.trace.why = 'least_bad';
@@ -109,20 +124,64 @@ function leastBad(services: GatewayServices, job: Job, course: PickCourse, none:
 }
 
 async function pickWaiting(services: GatewayServices, job: Job, course: PickCourse): Promise<Exit | NoExit> {
-  const { rules } = job.ask;
-  const giveUpMs = Math.min(services.clock.nowMs() + rules.runtime.timeouts.acquireMs, course.deadlineMs);
-  for (;;) {
+  if (!services.waiting.has(lineOf(job))) {
     const found = await pickNow(services, job, course);
-    if (found.kind === 'exit') return found;
-    const leftMs = giveUpMs - services.clock.nowMs();
-    const waitMs = found.failure.retryAfterMs ?? Infinity;
-    if (found.failure.code === 'session_lost' || waitMs > leftMs || course.abandonment.isAbandoned)
-      return found;
-    if (!services.admission.mayWait()) return found;
-    services.admission.waits(1);
-    await pause(services, course.abandonment, Math.min(leftMs, LOOK_AGAIN_MS));
-    services.admission.waits(-1);
+    return found.kind === 'exit' ? found : pickInTurn(services, job, course, found);
   }
+  const pinned = course.pin === null ? null : await course.pin.exit();
+  const found = chooseFrom(services, job, course, pinned);
+  return pickInTurn(services, job, course, found.kind === 'exit' ? null : found);
+}
+
+/** @param known why there is none now; null: there is one, but others wait for it */
+async function pickInTurn(
+  services: GatewayServices,
+  job: Job,
+  course: PickCourse,
+  known: NoExit | null,
+): Promise<Exit | NoExit> {
+  const nowMs = services.clock.nowMs();
+  const giveUpMs = Math.min(nowMs + job.ask.rules.runtime.timeouts.acquireMs, course.deadlineMs);
+  const waitMs = known === null ? 0 : (known.failure.retryAfterMs ?? Infinity);
+  if (known !== null && known.failure.code === 'session_lost') return known;
+  if (waitMs > giveUpMs - nowMs || course.abandonment.isAbandoned) return known ?? othersFirst;
+  const pinned = course.pin?.look() ?? null;
+  if (!services.admission.mayWait()) return known ?? othersFirst;
+  services.admission.waits(1);
+  const exit = await services.waiting.wait(
+    lineOf(job),
+    {
+      client: job.ask.context.client,
+      need: needOf(job, pinned),
+      giveUpMs,
+      isAgain: job.trace.attempts > 0,
+      look: () => {
+        const found = chooseFrom(services, job, course, pinned);
+        if (found.kind === 'exit') return { kind: 'found', found };
+        return { kind: 'later', afterMs: found.failure.retryAfterMs ?? Infinity };
+      },
+      onGone: (leave) => course.abandonment.listen(leave),
+    },
+    waitMs,
+  );
+  services.admission.waits(-1);
+  if (exit === null) {
+    const last = chooseFrom(services, job, course, pinned);
+    return last.kind === 'none' ? last : othersFirst;
+  }
+  // A session moves to the exit that came free, and the store has the last word.
+  return course.pin === null ? exit : pickNow(services, job, course);
+}
+
+/** What only some exits can give: the session's own, or those that a filter leaves. */
+function needOf({ ask }: Job, pinned: string | null): string {
+  const { country, city, asn, tags, upstream } = ask.context.controls.filter;
+  return [pinned, upstream, country, city, asn, ...tags].filter((each) => each !== null).join(' ');
+}
+
+/** Who competes for the same exits. */
+function lineOf({ ask }: Job): string {
+  return `${ask.route.label}\n${ask.context.target.site}`;
 }
 
 async function pickNow(services: GatewayServices, job: Job, course: PickCourse): Promise<Exit | NoExit> {
@@ -159,8 +218,9 @@ function chooseFrom(
 ): Exit | NoExit {
   const { route, context } = job.ask;
   const filter = withRouteFilter(context.controls.filter, route.filter);
-  const all = poolsOf(job, pinned);
+  const all = poolsFor(services, job, pinned);
   const pools = course.poolCount === undefined ? all : all.slice(0, course.poolCount);
+  if (all.length === 0 && isBroke(services, job)) return noBudget(services);
   let soonest: None = { kind: 'none', retryAfterMs: null, reason: 'no pool of the route matches' };
   for (const pool of pools) {
     const choice = chooseIn(services, job, course, { pool, pinned, filter });
@@ -169,23 +229,12 @@ function chooseFrom(
       return exitOf(pool, choice.index, { sessionKey: course.pin?.key ?? null, filter });
     }
     if (choice.isPinFull === true) return noExit(choice);
+    // Dearer pools are for what is blocked, not for what has to wait a moment.
+    if (choice.isResting === true && route.escalate !== null) return noExit(choice);
     if (soonest.retryAfterMs === null || (choice.retryAfterMs ?? Infinity) < soonest.retryAfterMs)
       soonest = choice;
   }
   return noExit(soonest);
-}
-
-function poolsOf(job: Job, pinned: string | null): readonly Pool[] {
-  const { route, rules, context } = job.ask;
-  const wanted = context.controls.filter.pool;
-  const pools: Pool[] = [];
-  for (const name of route.pools) {
-    const pool = rules.runtime.pools.get(name);
-    if (pool === undefined || (wanted !== null && wanted !== name)) continue;
-    if (pinned !== null && pool.indexById.has(pinned)) pools.unshift(pool);
-    else pools.push(pool);
-  }
-  return pools;
 }
 
 function chooseIn(
@@ -205,13 +254,15 @@ function askFor(
 ): ChooseAsk {
   const { pool } = where;
   const { site } = job.ask.context.target;
+  const nowMs = services.clock.nowMs();
   return {
     ...where,
     view: services.ledger,
     cursors: services.ledger.cursors,
-    nowMs: services.clock.nowMs(),
     random: services.random,
     site,
+    pace: services.paces.view(pool, site, nowMs),
+    nowMs,
     avoid: course.avoid,
     neighbours: course.neighbours,
     // A crawler that computes the exit itself knows no more than the id that it gave.
@@ -224,7 +275,13 @@ function noExit(choice: None): NoExit {
   const failure = { code: 'no_upstream', detail: `No exit can be used: ${choice.reason}.` } as const;
   const { retryAfterMs } = choice;
   const isFull = choice.isPinFull === true;
-  return { kind: 'none', isFull, failure: retryAfterMs === null ? failure : { ...failure, retryAfterMs } };
+  const isResting = choice.isResting === true;
+  return {
+    kind: 'none',
+    isFull,
+    isResting,
+    failure: retryAfterMs === null ? failure : { ...failure, retryAfterMs },
+  };
 }
 
 /** What the strategy `hash` of this pool goes by; a session has its own key. */
@@ -259,20 +316,23 @@ function exitOf(
   return { kind: 'exit', pool, upstream: { ...upstream, login }, slot, idleKey: `${idleKey} ${key}` };
 }
 
-function sessionLost(): NoExit {
-  const detail = 'The exit of the session is set aside, gone, or failed, and the session is hard.';
-  return { kind: 'none', isFull: false, failure: { code: 'session_lost', detail } };
+const never = { kind: 'none', isFull: false, isResting: false } as const;
+
+/** Those before it have waited as long. */
+const othersFirst: NoExit = {
+  ...never,
+  failure: { code: 'no_upstream', detail: 'Others wait for an exit and are first.', retryAfterMs: 1000 },
+};
+
+function noBudget({ clock }: GatewayServices): NoExit {
+  const detail = 'The budget of every pool of the route is spent, or the request may not cost as much.';
+  return {
+    ...never,
+    failure: { code: 'no_upstream', detail, retryAfterMs: untilTomorrowMs(clock.wallMs()) },
+  };
 }
 
-/** Waits, but no longer than the client does. */
-function pause(services: GatewayServices, abandonment: Abandonment, ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      abandonment.listen(null);
-      deadline.cancel();
-      resolve();
-    };
-    const deadline = services.wheel.arm(ms, done);
-    abandonment.listen(done);
-  });
+function sessionLost(): NoExit {
+  const detail = 'The exit of the session is set aside, gone, or failed, and the session is hard.';
+  return { ...never, failure: { code: 'session_lost', detail } };
 }

@@ -80,6 +80,7 @@ export class EventCounts {
   private readonly guard = counters('turnpike_site_guard_total');
   private readonly matches = counters('turnpike_rule_matches_total');
   private readonly notInspected = counters('turnpike_bodies_not_inspected_total');
+  private readonly poolChanges = counters('turnpike_pool_changes_total');
   private readonly pins = counters('turnpike_session_pins_total');
   private readonly opened = counters('turnpike_client_connections_opened_total');
   private readonly closed = counters('turnpike_client_connections_closed_total');
@@ -133,6 +134,9 @@ export class EventCounts {
         return;
       case 'body_not_inspected':
         this.notInspected.of(event.reason).value += 1;
+        return;
+      case 'pool_changed':
+        this.poolChanges.of(event.route, event.to).value += 1;
         return;
       case 'session_pinned':
         this.pins.of(event.reason).value += 1;
@@ -191,7 +195,7 @@ export class EventCounts {
         this.closed,
       ],
       ...[this.refused, this.upstreams, this.reloads, this.notes, this.poolLoads, this.listFetches],
-      ...[this.matches, this.notInspected],
+      ...[this.poolChanges, this.matches, this.notInspected],
     ];
     const open = [...this.doors].map(([listener, { opened, closed }]) => ({
       labels: [listener],
