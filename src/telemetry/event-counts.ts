@@ -123,8 +123,7 @@ export class EventCounts {
         this.spared.of(event.pool, event.site === null ? 'exit' : 'site').value += 1;
         return;
       case 'site_guarded':
-        this.guard.of(event.change).value += 1;
-        this.lifted.of().value += event.lifted;
+        this.guarded(event);
         return;
       case 'feedback_given':
         this.feedback.of(event.verdict, event.outcome).value += 1;
@@ -166,6 +165,11 @@ export class EventCounts {
         this.notes.of(event.level).value += 1;
         return;
     }
+  }
+
+  private guarded({ change, lifted }: SiteGuarded): void {
+    this.guard.of(change).value += 1;
+    this.lifted.of().value += lifted;
   }
 
   /** All of it in Prometheus' text form. */
