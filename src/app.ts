@@ -17,6 +17,7 @@ import { systemClock, type Clock } from './core/clock.js';
 import { systemRandom, type Random } from './core/random.js';
 import { countExits } from './exits/count-exits.js';
 import { Listener, type ListenAt } from './gateway/listener.js';
+import { chargeBytes, spentToday } from './gateway/tiers.js';
 import { drainGateway } from './gateway/drain.js';
 import { systemLookUp, type LookUp } from './open/resolver.js';
 import type { Door } from './protocol/own-door.js';
@@ -100,7 +101,7 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
     metrics: (readings) =>
       observe(plant, { ...readings, exchangesOpen, logLinesDropped: () => log.dropped() }),
   });
-  subscribers.push(toldOfBans(plant), ...door.subscribers);
+  subscribers.push(toldOfBans(plant), (event) => chargeBytes(services, event), ...door.subscribers);
   const shutDown = async (): Promise<Stopped> => {
     phase = 'draining';
     plant.close();
@@ -180,6 +181,9 @@ function observe(plant: Plant, gauges: Gauges): Metrics {
     gauges: {
       ...gauges,
       tunnelsOpen: () => services.relays.size,
+      requestsWaiting: () => services.waiting.size,
+      pacedPairs: () => services.paces.size,
+      spentToday: () => spentToday(services),
       upstreamConnectionsIdle: () => services.opener.idle.size,
       sitesGuarded: () => {
         const counts = new Map([

@@ -12,10 +12,10 @@ const laterKeys = new Map<string, readonly string[]>(
     clients: ['dialect', 'scopes', 'policy', 'token', 'password_hash'],
     'clients.defaults': ['policy', 'intercept'],
     'clients.limits': ['bandwidth', 'cost', 'sessions'],
-    pools: ['sharing', 'partition', 'cost', 'probe', 'on_redis_loss', 'exhausted', 'health', 'template'],
-    'pools.limits': ['spacing', 'requests', 'site_slots', 'slots_per_site'],
+    pools: ['sharing', 'partition', 'probe', 'on_redis_loss', 'exhausted', 'health', 'template'],
+    'pools.limits': ['requests'],
     'pools.upstreams': ['credential', 'cost', 'format'],
-    routes: ['intercept', 'policy', 'rules', 'detect', 'session', 'cost_ceiling', 'inspect', 'pass_headers'],
+    routes: ['intercept', 'policy', 'rules', 'detect', 'session', 'inspect', 'pass_headers'],
     'routes.match': ['scheme'],
     state: ['url', 'nodes', 'sentinels', 'password'],
     bans: ['guard', 'save', 'file'],
@@ -50,7 +50,6 @@ export function laterKey(path: Path, key: string): string | null {
 /** Words of closed lists that belong to later versions. */
 const laterWords = new Map<string, readonly string[]>(
   Object.entries({
-    'pools.strategy': ['adaptive'],
     'state.kind': ['redis'],
   }),
 );
