@@ -17,6 +17,7 @@ import { terminalReport } from './support/report.js';
 import { runScenario } from './support/run-scenario.js';
 import type { Scenario } from './support/scenario.js';
 import { summarise, type ScenarioSummary } from './support/summary.js';
+import { runYield, YIELD_NAMES } from './yield/run-yield.js';
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130));
 
@@ -47,6 +48,7 @@ async function run(options: Options): Promise<number> {
     return 0;
   }
   if (options.scenarios.length === 1 && options.scenarios[0] === 'judge') return benchJudge(options.isQuick);
+  if (options.scenarios.includes('yield')) return runYields(options);
   const scenarios = chooseScenarios(options.scenarios);
   const peers = choosePeers(options.peers);
   const summaries: ScenarioSummary[] = [];
@@ -56,11 +58,25 @@ async function run(options: Options): Promise<number> {
     summaries.push(summary);
   }
   if (!options.isProfile) keep(options, summaries);
-  return summaries.some(({ rows }) =>
-    rows.some((row) => row.problem !== undefined && row.wasSkipped !== true),
-  )
-    ? 1
-    : 0;
+  return summaries.some(({ rows }) => rows.some(hasFailed)) ? 1 : 0;
+}
+
+async function runYields(options: Options): Promise<number> {
+  const summaries = await runYield({
+    ...options,
+    scenario: options.yieldScenario,
+    onProgress: showProgress,
+    onSummary: (summary) => {
+      showProgress('');
+      console.log(terminalReport(summary));
+    },
+  });
+  keep(options, summaries);
+  return summaries.some(({ rows }) => rows.some(hasFailed)) ? 1 : 0;
+}
+
+function hasFailed(row: ScenarioSummary['rows'][number]): boolean {
+  return row.problem !== undefined && row.wasSkipped !== true;
 }
 
 async function runOne(
@@ -102,7 +118,7 @@ function keep(options: Options, summaries: readonly ScenarioSummary[]): void {
   console.log(`\nwritten to ${file}`);
   if (!options.writesReadme) return;
   const readme = join(PROJECT_ROOT, 'bench', 'README.md');
-  const order = SCENARIOS.map(({ name }) => name);
+  const order = [...SCENARIOS.map(({ name }) => name), ...YIELD_NAMES];
   writeReadme(readme, record, order);
   console.log(`written to ${readme}`);
 }

@@ -18,6 +18,7 @@ import type { Emit } from './core/events.js';
 import { systemRandom, type Random } from './core/random.js';
 import { countExits } from './exits/count-exits.js';
 import { Listener, type ListenAt } from './gateway/listener.js';
+import { chargeBytes, spentToday } from './gateway/tiers.js';
 import { drainGateway } from './gateway/drain.js';
 import { systemLookUp, type LookUp } from './open/resolver.js';
 import type { Door } from './protocol/own-door.js';
@@ -104,7 +105,12 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
     metrics: (readings) =>
       observe(plant, { ...readings, exchangesOpen, logLinesDropped: () => log.dropped() }),
   });
-  subscribers.push(toldOfBans(plant), (event) => state.subscribe(event), ...door.subscribers);
+  subscribers.push(
+    toldOfBans(plant),
+    (event) => chargeBytes(services, event),
+    (event) => state.subscribe(event),
+    ...door.subscribers,
+  );
   const shutDown = (): Promise<Stopped> => {
     phase = 'draining';
     return closeAll(plant, { desks, door, listeners, log, emit });
@@ -195,6 +201,9 @@ function observe(plant: Plant, gauges: Gauges): Metrics {
       ...gauges,
       tunnelsOpen: () => services.relays.size,
       state: () => plant.state.readings(),
+      requestsWaiting: () => services.waiting.size,
+      pacedPairs: () => services.paces.size,
+      spentToday: () => spentToday(services),
       upstreamConnectionsIdle: () => services.opener.idle.size,
       sitesGuarded: () => {
         const counts = new Map([

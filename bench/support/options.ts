@@ -15,6 +15,10 @@ export interface Options {
   writesReadme: boolean;
   isProfile: boolean;
   isHelp: boolean;
+  /** Of the yield bench: one scenario only, length of a crawl, worlds at a time. */
+  yieldScenario: string | undefined;
+  seconds: number;
+  lanes: number;
 }
 
 export const USAGE = `npm run bench -- [scenario …] [flags]
@@ -27,6 +31,12 @@ export const USAGE = `npm run bench -- [scenario …] [flags]
   --write-readme    rewrite the tables in bench/README.md
   --profile         run with node --cpu-prof and print the functions with the most self time (default --peers turnpike)
   --help
+
+npm run bench -- yield [flags]      good pages from simulated sites, beside other ways of choosing exits
+
+  --scenario NAME   one of them (default: all)
+  --seconds N       length of each crawl (default 180; 20 when quick)
+  --lanes N         crawls at a time (default 3)
 `;
 
 /** Reads the arguments. Throws with a message for the user when one makes no sense. */
@@ -42,6 +52,9 @@ export function readOptions(args: string[]): Options {
       json: { type: 'string' },
       'write-readme': { type: 'boolean', default: false },
       profile: { type: 'boolean', default: false },
+      scenario: { type: 'string' },
+      seconds: { type: 'string' },
+      lanes: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
   });
@@ -56,6 +69,9 @@ export function readOptions(args: string[]): Options {
     writesReadme: values['write-readme'],
     isProfile: values.profile,
     isHelp: values.help,
+    yieldScenario: values.scenario,
+    seconds: countOf('seconds', values.seconds, values.quick ? 20 : 180),
+    lanes: countOf('lanes', values.lanes, 3),
   };
 }
 

@@ -23,10 +23,11 @@ export interface Pace {
 /** Gives the median of a figure of a peer in this run, undefined when it was not measured. */
 export type Baseline = (peer: string) => number | undefined;
 
-/** `key` of turnpike must be at most `limit`, which may follow from a peer of the same run. */
+/** `key` of turnpike must be at most (or at least) `limit`, which may follow from a peer of the same run. */
 export interface Goal {
   text: string;
   key: string;
+  isLeast?: boolean;
   limit: (baseline: Baseline) => number | undefined;
 }
 

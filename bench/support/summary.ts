@@ -32,7 +32,11 @@ export interface ScenarioSummary {
 }
 
 /** Medians of all rounds, and the goals held against them. */
-export function summarise(scenario: Scenario, outcomes: PeerOutcome[], isQuick: boolean): ScenarioSummary {
+export function summarise(
+  scenario: Pick<Scenario, 'name' | 'question' | 'columns' | 'goals'>,
+  outcomes: PeerOutcome[],
+  isQuick: boolean,
+): ScenarioSummary {
   const rows = outcomes.map((outcome) => summariseRow(outcome, scenario.columns));
   return {
     name: scenario.name,
@@ -63,5 +67,6 @@ function judge(goal: Goal, rows: readonly SummaryRow[]): Judgement {
   const limit = goal.limit(of);
   if (value === undefined || limit === undefined) return { goal: goal.text, verdict: 'not judged' };
   // "<" and "≤" differ by nothing that a clock of this kind could tell.
-  return { goal: goal.text, verdict: value <= limit ? 'met' : 'missed', value, limit };
+  const isMet = goal.isLeast === true ? value >= limit : value <= limit;
+  return { goal: goal.text, verdict: isMet ? 'met' : 'missed', value, limit };
 }

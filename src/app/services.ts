@@ -9,6 +9,7 @@ import type { Random } from '../core/random.js';
 import { TimerWheel } from '../core/timer-wheel.js';
 import { ClientReports } from '../exits/client-reports.js';
 import { Ledger } from '../exits/ledger.js';
+import { Paces } from '../exits/paces.js';
 import { Trickle } from '../exits/trickle.js';
 import type { Roster } from '../exits/roster.js';
 import { Admission } from '../gateway/admission.js';
@@ -17,8 +18,11 @@ import type { Relay } from '../gateway/relay.js';
 import { Captures } from '../gateway/captures.js';
 import { BodyJudge } from '../gateway/judge-body.js';
 import { JudgeWorker } from '../gateway/judge-worker-client.js';
+import type { Exit } from '../gateway/pick-exit.js';
 import { RequestIds } from '../gateway/request-ids.js';
 import { ReplayBudget } from '../gateway/replay-body.js';
+import { Tiers } from '../gateway/tiers.js';
+import { WaitingLines } from '../gateway/waiting-lines.js';
 import type { GatewayServices, Rules } from '../gateway/services.js';
 import { IdleConnections } from '../open/idle-connections.js';
 import { Resolver, type LookUp } from '../open/resolver.js';
@@ -27,6 +31,7 @@ import { TransportBudget } from '../outcome/budget.js';
 import { TunnelSigns } from '../outcome/tunnel-signs.js';
 import { SiteGuard } from '../outcome/site-guard.js';
 import { Receipts } from '../request/receipt.js';
+import { Spending } from '../outcome/spending.js';
 import { isOwnDoor, type Door } from '../protocol/own-door.js';
 import { checkResolvedAddress, type OwnAddresses } from '../protocol/target.js';
 import type { Pins } from '../state/ports.js';
@@ -148,6 +153,10 @@ function servicesOf(basics: Basics, made: Made): GatewayServices {
       targetNames: new Resolver({ clock, lookUp, ...targetNameTimes }),
       forbids: (target, address) => checkResolvedAddress(target, address, inForce.rules.targets, own),
     },
+    paces: new Paces(),
+    waiting: new WaitingLines<Exit>(clock),
+    tiers: new Tiers(),
+    spending: new Spending(),
     transportBudget: new TransportBudget(transportRatio, transportFloorPerS),
     siteGuard: new SiteGuard(runtime().guard),
     trickle: new Trickle(1000),
@@ -167,6 +176,8 @@ function servicesOf(basics: Basics, made: Made): GatewayServices {
 function follow(services: GatewayServices, before: Rules, now: Rules): void {
   const { runtime, clients } = now;
   services.ledger.applyPools(runtime.pools.values(), services.clock.nowMs(), runtime.bans);
+  const members = membersOf(runtime);
+  services.paces.forget((slot) => members[slot] !== 1);
   services.transportBudget.configure(runtime.retry.transportRatio, runtime.retry.transportFloorPerS);
   services.siteGuard.configure(runtime.guard);
   // Only of exits in use can there be a connection of before: a few thousand, where a pool may have a million.
@@ -182,6 +193,15 @@ function follow(services: GatewayServices, before: Rules, now: Rules): void {
     if (before.clients.byName(owner) !== undefined && clients.byName(owner) === undefined)
       relay.cut('cut_by_policy');
   }
+}
+
+/** 1 for each slot that is in a pool. */
+function membersOf({ pools }: Rules['runtime']): Uint8Array {
+  const slots = [...pools.values()].flatMap((pool) => pool.slots);
+  const most = slots.reduce((max, list) => list.reduce((each, slot) => Math.max(each, slot), max), 0);
+  const members = new Uint8Array(most + 1);
+  for (const list of slots) for (const slot of list) members[slot] = 1;
+  return members;
 }
 
 /** The exit of an idle connection's key. */

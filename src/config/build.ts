@@ -1,6 +1,7 @@
 /** From checked settings to the frozen `Config`. Everything that could be wrong has been found before. */
 import { dirname } from 'node:path';
 import type { ControlDefaults } from '../request/controls.js';
+import type { Pacing } from '../upstreams/pool.js';
 import { cityName } from '../upstreams/upstream.js';
 import type { UpstreamOptions } from '../upstreams/upstream.js';
 import type {
@@ -146,7 +147,20 @@ function poolOf(name: string, pool: Settings['pools'][string], resources: Resour
     hashOn: pool.hash_on,
     algorithm: pool.algorithm,
     slotsPerExit: pool.limits.slots ?? Infinity,
+    pacing: pacingOf(pool),
+    cost: {
+      perGb: pool.cost.per_gb ?? 0,
+      perRequest: pool.cost.per_request ?? 0,
+      budgetPerDay: pool.cost.per_day ?? Infinity,
+    },
   };
+}
+
+/** `adaptive` learns the odds of exits, which needs the same memory. */
+function pacingOf({ strategy, limits }: Settings['pools'][string]): Pacing | null {
+  const { spacing, site_slots: siteSlots } = limits;
+  if (spacing === undefined && siteSlots === undefined && strategy !== 'adaptive') return null;
+  return { spacing: spacing ?? 0, siteSlots: siteSlots ?? Infinity };
 }
 
 function frozen<T>(value: T): T {

@@ -7,6 +7,8 @@ import type { Settings } from './schema.js';
 import type { Rate } from '../facts/limit.js';
 import type { ControlDefaults } from '../request/controls.js';
 import type { RuleSpec } from '../outcome/rule.js';
+import type { PoolCost } from '../outcome/spending.js';
+import type { Pacing } from '../upstreams/pool.js';
 import type { UpstreamOptions } from '../upstreams/upstream.js';
 import type { Address } from './units.js';
 
@@ -80,6 +82,9 @@ export interface PoolConfig {
   readonly algorithm: Settings['pools'][string]['algorithm'];
   /** Infinity: no limit. */
   readonly slotsPerExit: number;
+  /** Null: exits need no rest and nothing has to be learnt of them. */
+  readonly pacing: Pacing | null;
+  readonly cost: PoolCost;
 }
 
 /** Where the log goes and what it holds. */

@@ -12,10 +12,10 @@ const laterKeys = new Map<string, readonly string[]>(
     clients: ['dialect', 'scopes', 'policy', 'token', 'password_hash'],
     'clients.defaults': ['policy', 'intercept'],
     'clients.limits': ['bandwidth', 'cost', 'sessions'],
-    pools: ['sharing', 'partition', 'cost', 'probe', 'on_redis_loss', 'exhausted', 'health', 'template'],
-    'pools.limits': ['spacing', 'requests', 'site_slots', 'slots_per_site'],
+    pools: ['sharing', 'partition', 'probe', 'on_redis_loss', 'exhausted', 'health', 'template'],
+    'pools.limits': ['requests'],
     'pools.upstreams': ['credential', 'cost', 'format'],
-    routes: ['intercept', 'policy', 'rules', 'detect', 'session', 'cost_ceiling', 'inspect', 'pass_headers'],
+    routes: ['intercept', 'policy', 'rules', 'detect', 'session', 'inspect', 'pass_headers'],
     'routes.match': ['scheme'],
     bans: ['guard', 'save', 'file'],
     timeouts: ['drain_tunnel', 'min_rate'],
@@ -44,17 +44,4 @@ export function laterKey(path: Path, key: string): string | null {
   const moved = otherPlace.get(place === '' ? key : `${place}.${key}`);
   if (moved !== undefined) return moved;
   return laterKeys.get(place)?.includes(key) === true ? notYet : null;
-}
-
-/** Words of closed lists that belong to later versions. */
-const laterWords = new Map<string, readonly string[]>(
-  Object.entries({
-    'pools.strategy': ['adaptive'],
-  }),
-);
-
-/** What to say about a word that this version does not have, or null. */
-export function laterWord(path: Path, word: unknown): string | null {
-  const known = laterWords.get(words(path).join('.'));
-  return typeof word === 'string' && known?.includes(word) === true ? `'${word}' ${notYet}` : null;
 }

@@ -1,5 +1,6 @@
 /** What the runtime works by, made from the configuration: one function per value, so that `app.ts` stays small. */
 import type { BanRules } from '../facts/ban.js';
+import type { EscalationRules } from '../outcome/escalation.js';
 import type { GuardRules } from '../outcome/site-guard.js';
 import { RuleBook } from '../outcome/rules.js';
 import type { Detection, Limits, Runtime, Timeouts } from '../routing/runtime.js';
@@ -141,6 +142,8 @@ export function routesOf(config: Config): Route[] {
     expose: route.expose,
     onExhausted: route.on_exhausted,
     statuses: route.statuses,
+    escalate: escalationOf(route),
+    costCeiling: route.cost_ceiling ?? Infinity,
     filter: routeFilterOf(route.filter),
   }));
 }
@@ -155,10 +158,23 @@ function routeFilterOf(filter: Config['routes'][number]['filter']): RouteFilter 
   };
 }
 
+/** Pools that cost anything, or may. */
+function costsOf({ pools }: Config): Runtime['costs'] {
+  const priced = pools.filter(({ cost }) => cost.perGb > 0 || cost.perRequest > 0);
+  return new Map(priced.map(({ name, cost }) => [name, cost]));
+}
+
+function escalationOf({ escalate }: Config['routes'][number]): EscalationRules | null {
+  const { block_rate: blockRate, window: windowMs, least, canary } = escalate;
+  if (blockRate === undefined) return null;
+  return { blockRate, windowMs, least, canary };
+}
+
 /** Everything of a `Runtime` but its pools, whose upstreams come from sources. */
 export function runtimeValuesOf(config: Config): Omit<Runtime, 'pools'> {
   return {
     routes: routesOf(config),
+    costs: costsOf(config),
     timeouts: timeoutsOf(config),
     limits: limitsOf(config),
     bans: banRulesOf(config),

@@ -14,6 +14,7 @@ import {
   text,
   withHelp,
 } from './fields.js';
+import { poolCostSchema, poolLimitsSchema } from './schema-pool-use.js';
 
 const tls = z.strictObject(
   {
@@ -132,12 +133,14 @@ const pool = z.strictObject(
         'least_used',
         'least_recently_used_per_site',
         'fastest',
+        'adaptive',
         'hash',
       ]),
       {
         help:
           'How an exit is chosen: round_robin in turn, random, weighted_random by weight, least_used with the fewest requests under way, ' +
           'least_recently_used_per_site the one that has rested longest from the site, fastest by time to first byte, ' +
+          'adaptive by longest rest, with less of it for exits that fail or are slow at the site, ' +
           'hash the same exit for the same key.',
       },
     ).prefault('round_robin'),
@@ -147,18 +150,8 @@ const pool = z.strictObject(
     algorithm: withHelp(oneOf(['multi_probe', 'ketama']), {
       help: 'How a key finds its exit. ketama is what memcached clients use, for crawlers that compute the exit themselves; at most 1000 upstreams.',
     }).prefault('multi_probe'),
-    limits: withHelp(
-      z.strictObject(
-        {
-          slots: withHelp(count(1), {
-            help: 'Most requests at once through one exit. Without it there is no limit.',
-            example: 10,
-          }).optional(),
-        },
-        { error: 'expected limits such as { slots: 10 }' },
-      ),
-      { help: 'Bounds of each exit of the pool.' },
-    ).prefault({}),
+    limits: poolLimitsSchema,
+    cost: poolCostSchema,
   },
   { error: 'expected a pool such as { upstreams: [ { file: ./proxies.txt } ] }' },
 );

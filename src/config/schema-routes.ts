@@ -10,6 +10,8 @@ import {
   oneOf,
   oneOrMany,
   positiveDuration,
+  quantity,
+  share,
   withHelp,
 } from './fields.js';
 
@@ -69,6 +71,23 @@ const statuses = z.strictObject(
   { error: 'expected lists of statuses such as { suspect: [403] }' },
 );
 
+const escalate = z.strictObject(
+  {
+    block_rate: withHelp(share(), {
+      help: 'Largest share of blocks of a pool that is acceptable. Without it pools are only asked in their order.',
+      example: 0.3,
+    }).optional(),
+    window: withHelp(positiveDuration(), {
+      help: 'After this time what was seen counts half.',
+    }).prefault('10m'),
+    least: withHelp(count(1, 10_000), { help: 'Tries before a pool is judged at a site.' }).prefault(10),
+    canary: withHelp(share(), {
+      help: 'Share of requests that try the cheaper pool meanwhile, to see whether it works again.',
+    }).prefault(0.05),
+  },
+  { error: 'expected rules such as { block_rate: 0.3 }' },
+);
+
 const route = z.strictObject(
   {
     name: withHelp(name(), {
@@ -105,6 +124,15 @@ const route = z.strictObject(
         'none has one; wait waits for each pool before it asks the next; fail never waits; least_bad, in the end, takes the exit ' +
         'that would be back first, at most once a second for each pool and site.',
     }).prefault('next_tier'),
+    escalate: withHelp(escalate, {
+      help:
+        'When a site goes on to the next of the pools, because the one before is blocked too often there, and comes back ' +
+        'when that works again.',
+    }).prefault({}),
+    cost_ceiling: withHelp(quantity('expected an amount from 0', { least: 0, most: 1e9 }), {
+      help: 'Most that one request may cost over all its tries, by the per_request prices of the pools.',
+      example: 0.01,
+    }).optional(),
     statuses: withHelp(statuses, { help: 'How the status of an answer is read.' }).prefault({}),
     filter: withHelp(z.strictObject(filterFields, { error: 'expected wishes such as { country: de }' }), {
       help: 'Which exits its requests get where neither they nor the defaults of listener and client say so.',

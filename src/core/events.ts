@@ -29,6 +29,8 @@ export interface ExchangeEnded {
   readonly path: string;
   readonly route: string;
   readonly pool: string | null;
+  /** Why this pool; null where the route doesn't escalate. */
+  readonly poolWhy: string | null;
   readonly upstream: string | null;
   readonly upstreamLabel: string | null;
   readonly session: string | null;
@@ -152,6 +154,16 @@ export interface BodyNotInspected {
   readonly reason: 'coding_unknown' | 'coding_nested' | 'coding_broken' | 'swells' | 'too_busy' | 'too_slow';
 }
 
+/** A site goes to another pool of its route from now on. */
+export interface PoolChanged {
+  readonly type: 'pool_changed';
+  readonly route: string;
+  readonly site: string;
+  readonly from: string;
+  readonly to: string;
+  readonly why: string;
+}
+
 /** A session got an exit, or another one. */
 export interface SessionPinned {
   readonly type: 'session_pinned';
@@ -231,6 +243,7 @@ export type TurnpikeEvent =
   | FeedbackGiven
   | RuleMatched
   | BodyNotInspected
+  | PoolChanged
   | SessionPinned
   | ClientConnection
   | ConnectionRefused

@@ -5,6 +5,7 @@
 import type { Failure } from '../core/errors.js';
 import type { ExchangeEnded } from '../core/events.js';
 import type { Fields } from '../http1/fields.js';
+import type { Visit } from '../exits/paces.js';
 import type { Abandonment } from '../open/dial.js';
 import { classify, type Verdict } from '../outcome/classify.js';
 import type { AttemptFacts } from '../outcome/facts.js';
@@ -15,10 +16,12 @@ import type { TunnelEnd } from '../outcome/tunnel-signs.js';
 import type { ClientExchange } from './exchange.js';
 import { begin, pickFirst, type Course } from './course.js';
 import { HeldAnswer, type JudgedTry } from './held-answer.js';
-import { pickAnother, pickAtOnce, type Exit } from './pick-exit.js';
-import { isSuspended, recordTry, settleSuspects, tellTry } from './record.js';
+import { pickAtOnce, type Exit } from './pick-exit.js';
+import { pickAnother } from './pick-in-turn.js';
+import { isSuspended, learnOf, recordTry, settleSuspects, tellTry } from './record.js';
 import { appendMaking, refuse, siteIsDown } from './respond.js';
 import type { GatewayServices } from './services.js';
+import { chargeTry } from './tiers.js';
 import type { Trace } from './trace.js';
 import type { Ask } from './understand.js';
 
@@ -104,9 +107,12 @@ async function turn(services: GatewayServices, job: Job, course: Course, exit: E
   const { site } = job.ask.context.target;
   const startedMs = services.clock.nowMs();
   services.ledger.begin(exit.slot, site, startedMs);
+  const visit = services.paces.begin(exit.pool, exit.slot, { site, nowMs: startedMs });
+  chargeTry(services, job, exit.pool.name);
   try {
-    return await tryThrough(services, job, course, { exit, startedMs });
+    return await tryThrough(services, job, course, { exit, startedMs, visit });
   } finally {
+    visit.end(services.clock.nowMs());
     services.ledger.end(exit.slot, site, services.clock.nowMs());
   }
 }
@@ -122,7 +128,7 @@ async function tryThrough(
   services: GatewayServices,
   job: Job,
   course: Course,
-  turn: { readonly exit: Exit; readonly startedMs: number },
+  turn: { readonly exit: Exit; readonly startedMs: number; readonly visit: Visit },
 ): Promise<Exit | null> {
   const { ask, trace, carrier } = job;
   const { exit, startedMs } = turn;
@@ -132,6 +138,7 @@ async function tryThrough(
   const remainingMs = course.deadlineMs - startedMs;
   const made = await carrier.attempt(exit, { abandonment: course.abandonment, remainingMs });
   const nowMs = services.clock.nowMs();
+  turn.visit.answered(nowMs);
   trace.openMs = made.openMs;
   const facts = nowMs < course.deadlineMs ? made.facts : outOfTime(made.facts);
   const verdict = classify(facts, {
@@ -145,8 +152,10 @@ async function tryThrough(
   const isRetried = exit.upstream.id === course.again?.upstream.id;
   const isSetAside = recordTry(services, job, exit, { verdict, facts, tookMs: nowMs - startedMs });
   const wanted = decide(services, job, course, { verdict, facts, nowMs, isRetried });
+  const { visit } = turn;
+  learnOf(services, job, { exit, visit, verdict, facts, tookMs: nowMs - startedMs });
   const suspectStatus = statusOfSuspect(verdict, facts);
-  if (suspectStatus !== null) course.suspects = [...course.suspects, { exit, status: suspectStatus }];
+  if (suspectStatus !== null) course.suspects = [...course.suspects, { exit, visit, status: suspectStatus }];
   const next =
     wanted.kind === 'retry' ? await nextExit(services, job, course, { exit, wanted, isSetAside }) : null;
   const decision = wanted.kind === 'retry' && next === null ? endWith(verdict) : wanted;

@@ -115,16 +115,13 @@ export class PeekedBody implements BodySource {
       if (chunk === undefined) break;
       if (!this.sink.data(chunk)) this.isSinkPaused = true;
     }
-    if (this.sink === null || this.isSinkPaused) return;
-    if (this.isSourcePaused) {
+    if (this.sink === null) return;
+    // A sink that is full takes the end all the same, so that whoever waits for it is not told late.
+    if (this.end !== null && this.held.length === 0) this.finish(this.end);
+    else if (!this.isSinkPaused && this.isSourcePaused) {
       this.isSourcePaused = false;
       this.source.resume();
     }
-    if (this.end !== null && !this.isFull()) this.finish(this.end);
-  }
-
-  private isFull(): boolean {
-    return this.isSinkPaused || this.held.length > 0;
   }
 
   private finish(end: End): void {

@@ -2,18 +2,16 @@
 import type { Failure } from '../core/errors.js';
 import type { SessionPinned } from '../core/events.js';
 import type { Abandonment } from '../open/dial.js';
+import { untilTomorrowMs } from '../outcome/spending.js';
 import { withRouteFilter } from '../routing/route.js';
 import { choose, type Ask as ChooseAsk, type Choice, type ExitFilter } from '../upstreams/choose.js';
-import { chooseLeastBad } from '../upstreams/least-bad.js';
 import type { Neighbours } from '../upstreams/neighbours.js';
 import type { Pool } from '../upstreams/pool.js';
 import type { Upstream } from '../upstreams/upstream.js';
 import type { Job } from './attempt.js';
 import type { GatewayServices } from './services.js';
 import type { SessionPin } from './session-pin.js';
-
-/** How often a waiting request looks again: a slot comes free, or a ban is lifted, without notice. */
-const LOOK_AGAIN_MS = 50;
+import { isBroke, poolsFor } from './tiers.js';
 
 /** An exit for one try. */
 export interface Exit {
@@ -32,6 +30,8 @@ export interface NoExit {
   readonly failure: Failure;
   /** Whether the session's exit would do but for its slots: it waits, and does not move. */
   readonly isFull: boolean;
+  /** Whether there are exits that only have to rest. */
+  readonly isResting: boolean;
 }
 
 type None = Extract<Choice, { kind: 'none' }>;
@@ -48,8 +48,17 @@ export interface PickCourse {
   readonly poolCount?: number;
 }
 
-/** The exit of a session that stays, or of a request without session, if one is free: the usual cases, without a wait. */
+/**
+ * The exit of a session that stays, or of a request without session, if one is free and nobody waits for it: the usual
+ * cases, without a wait.
+ */
 export function pickAtOnce(services: GatewayServices, job: Job, course: PickCourse): Exit | null {
+  if (services.waiting.size > 0 && services.waiting.has(lineOf(job))) return null;
+  return pickFree(services, job, course);
+}
+
+/** The exit of a session that stays, or of a request without session, if one is free now. */
+export function pickFree(services: GatewayServices, job: Job, course: PickCourse): Exit | null {
   const { pin } = course;
   const pinned = pin?.look() ?? null;
   if (pin !== null && pinned === null) return null;
@@ -59,73 +68,17 @@ export function pickAtOnce(services: GatewayServices, job: Job, course: PickCour
   return found;
 }
 
-/** An exit for one more try, if one is free now; a session moves to it. */
-export async function pickAnother(
-  services: GatewayServices,
-  job: Job,
-  course: PickCourse,
-): Promise<Exit | null> {
-  const found = pickAtOnce(services, job, course) ?? (await pickNow(services, job, course));
-  return found.kind === 'exit' ? found : null;
+/** Who competes for the same exits. */
+export function lineOf({ ask }: Job): string {
+  return `${ask.route.label}\n${ask.context.target.site}`;
 }
 
-/**
- * The exit for the first try. Where none is free: as the route says (`on_exhausted`). Waits at most `timeouts.acquire` for
- * a pool, and not at all when waiting can't help.
- */
-export async function pickExit(
+/** The exit of the session, or another one to which it moves, if one is free now. */
+export async function pickNow(
   services: GatewayServices,
   job: Job,
   course: PickCourse,
 ): Promise<Exit | NoExit> {
-  const { onExhausted, pools } = job.ask.route;
-  if (onExhausted === 'fail') return pickNow(services, job, course);
-  if (onExhausted !== 'wait') {
-    const found = await pickWaiting(services, job, course);
-    return found.kind === 'none' && onExhausted === 'least_bad'
-      ? leastBad(services, job, course, found)
-      : found;
-  }
-  let found = noExit({ kind: 'none', retryAfterMs: null, reason: 'no pool of the route matches' }) as
-    Exit | NoExit;
-  for (let count = 1; count <= pools.length && found.kind === 'none'; count++)
-    found = await pickWaiting(services, job, { ...course, poolCount: count });
-  return found;
-}
-
-/** Every exit is set aside: the one that would be back first, at a trickle. A session stays where it is. */
-function leastBad(services: GatewayServices, job: Job, course: PickCourse, none: NoExit): Exit | NoExit {
-  if (course.pin !== null) return none;
-  const { target, controls } = job.ask.context;
-  const { site } = target;
-  const filter = withRouteFilter(controls.filter, job.ask.route.filter);
-  for (const pool of poolsOf(job, null)) {
-    const index = chooseLeastBad(askFor(services, job, course, { pool, pinned: null, filter }));
-    if (index < 0 || !services.trickle.take(`${pool.name} ${site}`, services.clock.nowMs())) continue;
-    job.trace.why = 'least_bad';
-    return exitOf(pool, index, { sessionKey: null, filter });
-  }
-  return none;
-}
-
-async function pickWaiting(services: GatewayServices, job: Job, course: PickCourse): Promise<Exit | NoExit> {
-  const { rules } = job.ask;
-  const giveUpMs = Math.min(services.clock.nowMs() + rules.runtime.timeouts.acquireMs, course.deadlineMs);
-  for (;;) {
-    const found = await pickNow(services, job, course);
-    if (found.kind === 'exit') return found;
-    const leftMs = giveUpMs - services.clock.nowMs();
-    const waitMs = found.failure.retryAfterMs ?? Infinity;
-    if (found.failure.code === 'session_lost' || waitMs > leftMs || course.abandonment.isAbandoned)
-      return found;
-    if (!services.admission.mayWait()) return found;
-    services.admission.waits(1);
-    await pause(services, course.abandonment, Math.min(leftMs, LOOK_AGAIN_MS));
-    services.admission.waits(-1);
-  }
-}
-
-async function pickNow(services: GatewayServices, job: Job, course: PickCourse): Promise<Exit | NoExit> {
   const { pin } = course;
   const pinned = pin === null ? null : await pin.exit();
   const found = chooseFrom(services, job, course, pinned);
@@ -151,7 +104,7 @@ function reasonOfMove(job: Job, course: PickCourse, pinned: string): SessionPinn
 }
 
 /** The first pool of the route that has an exit; for a session, the pool of its exit before all others. */
-function chooseFrom(
+export function chooseFrom(
   services: GatewayServices,
   job: Job,
   course: PickCourse,
@@ -159,8 +112,9 @@ function chooseFrom(
 ): Exit | NoExit {
   const { route, context } = job.ask;
   const filter = withRouteFilter(context.controls.filter, route.filter);
-  const all = poolsOf(job, pinned);
+  const all = poolsFor(services, job, pinned);
   const pools = course.poolCount === undefined ? all : all.slice(0, course.poolCount);
+  if (all.length === 0 && isBroke(services, job)) return noBudget(services);
   let soonest: None = { kind: 'none', retryAfterMs: null, reason: 'no pool of the route matches' };
   for (const pool of pools) {
     const choice = chooseIn(services, job, course, { pool, pinned, filter });
@@ -169,23 +123,12 @@ function chooseFrom(
       return exitOf(pool, choice.index, { sessionKey: course.pin?.key ?? null, filter });
     }
     if (choice.isPinFull === true) return noExit(choice);
+    // Dearer pools are for what is blocked, not for what has to wait a moment.
+    if (choice.isResting === true && route.escalate !== null) return noExit(choice);
     if (soonest.retryAfterMs === null || (choice.retryAfterMs ?? Infinity) < soonest.retryAfterMs)
       soonest = choice;
   }
   return noExit(soonest);
-}
-
-function poolsOf(job: Job, pinned: string | null): readonly Pool[] {
-  const { route, rules, context } = job.ask;
-  const wanted = context.controls.filter.pool;
-  const pools: Pool[] = [];
-  for (const name of route.pools) {
-    const pool = rules.runtime.pools.get(name);
-    if (pool === undefined || (wanted !== null && wanted !== name)) continue;
-    if (pinned !== null && pool.indexById.has(pinned)) pools.unshift(pool);
-    else pools.push(pool);
-  }
-  return pools;
 }
 
 function chooseIn(
@@ -197,7 +140,8 @@ function chooseIn(
   return choose(askFor(services, job, course, where));
 }
 
-function askFor(
+/** What choosing in one pool goes by. */
+export function askFor(
   services: GatewayServices,
   job: Job,
   course: PickCourse,
@@ -205,13 +149,15 @@ function askFor(
 ): ChooseAsk {
   const { pool } = where;
   const { site } = job.ask.context.target;
+  const nowMs = services.clock.nowMs();
   return {
     ...where,
     view: services.ledger,
     cursors: services.ledger.cursors,
-    nowMs: services.clock.nowMs(),
     random: services.random,
     site,
+    pace: services.paces.view(pool, site, nowMs),
+    nowMs,
     avoid: course.avoid,
     neighbours: course.neighbours,
     // A crawler that computes the exit itself knows no more than the id that it gave.
@@ -220,11 +166,18 @@ function askFor(
   };
 }
 
-function noExit(choice: None): NoExit {
+/** Tells that there is none, and when there will be. */
+export function noExit(choice: None): NoExit {
   const failure = { code: 'no_upstream', detail: `No exit can be used: ${choice.reason}.` } as const;
   const { retryAfterMs } = choice;
   const isFull = choice.isPinFull === true;
-  return { kind: 'none', isFull, failure: retryAfterMs === null ? failure : { ...failure, retryAfterMs } };
+  const isResting = choice.isResting === true;
+  return {
+    kind: 'none',
+    isFull,
+    isResting,
+    failure: retryAfterMs === null ? failure : { ...failure, retryAfterMs },
+  };
 }
 
 /** What the strategy `hash` of this pool goes by; a session has its own key. */
@@ -244,7 +197,7 @@ function hashKeyOf(pool: Pool, job: Job): string | null {
 }
 
 /** The exit with the login that this use of it asks for. */
-function exitOf(
+export function exitOf(
   pool: Pool,
   index: number,
   use: { readonly sessionKey: string | null; readonly filter: ExitFilter },
@@ -259,20 +212,18 @@ function exitOf(
   return { kind: 'exit', pool, upstream: { ...upstream, login }, slot, idleKey: `${idleKey} ${key}` };
 }
 
-function sessionLost(): NoExit {
-  const detail = 'The exit of the session is set aside, gone, or failed, and the session is hard.';
-  return { kind: 'none', isFull: false, failure: { code: 'session_lost', detail } };
+/** No exit, and no wait that could help. */
+export const never = { kind: 'none', isFull: false, isResting: false } as const;
+
+function noBudget({ clock }: GatewayServices): NoExit {
+  const detail = 'The budget of every pool of the route is spent, or the request may not cost as much.';
+  return {
+    ...never,
+    failure: { code: 'no_upstream', detail, retryAfterMs: untilTomorrowMs(clock.wallMs()) },
+  };
 }
 
-/** Waits, but no longer than the client does. */
-function pause(services: GatewayServices, abandonment: Abandonment, ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      abandonment.listen(null);
-      deadline.cancel();
-      resolve();
-    };
-    const deadline = services.wheel.arm(ms, done);
-    abandonment.listen(done);
-  });
+function sessionLost(): NoExit {
+  const detail = 'The exit of the session is set aside, gone, or failed, and the session is hard.';
+  return { ...never, failure: { code: 'session_lost', detail } };
 }

@@ -1,5 +1,6 @@
 /** Writes down what tries proved: in the ledger, with the site guard, and as events. */
 import type { Effect } from '../exits/effect.js';
+import type { Said, Visit } from '../exits/paces.js';
 import type { Verdict } from '../outcome/classify.js';
 import type { AttemptFacts } from '../outcome/facts.js';
 import { judgeSuspects, type RetryDecision } from '../outcome/retry.js';
@@ -11,6 +12,7 @@ import type { Exit } from './pick-exit.js';
 import { effectOfRule } from './record-rule.js';
 import type { GatewayServices } from './services.js';
 import { tellOfBan } from './tell-of-ban.js';
+import { recordTier } from './tiers.js';
 
 /** The end of a try. */
 export interface Judged {
@@ -22,10 +24,53 @@ export interface Judged {
 /** An answer that may be a block, by its status alone. */
 export interface Suspect {
   readonly exit: Exit;
+  readonly visit: Visit;
   readonly status: number;
 }
 
 const NONE: Effect = { kind: 'none' };
+/** What the answer says of the pace, the odds and the tier; suspect ones wait for {@link settleSuspects}. */
+export function learnOf(
+  services: GatewayServices,
+  job: Job,
+  seen: { exit: Exit; visit: Visit; verdict: Verdict; facts: AttemptFacts; tookMs: number },
+): void {
+  const { facts, verdict } = seen;
+  // While the site is down or the rule fires on everything, nothing is held against an exit.
+  if (services.siteGuard.isDown(job.ask.context.target.site) || isSuspended(services, job, verdict)) return;
+  const said = saidBy(verdict, facts.kind === 'answer' && !facts.refusedTunnel);
+  if (said !== null) seen.visit.learn(said, seen.tookMs, services.clock.nowMs());
+  const isBlocked = said === 'refused' || verdict.name === 'suspect';
+  if (said === 'good' || isBlocked) recordTier(services, job, seen.exit.pool.name, isBlocked);
+}
+
+/** A suspect answer was the page's own, or a refusal; unless the site refuses everybody. */
+function learnOfSuspect(
+  services: GatewayServices,
+  job: Job,
+  seen: Suspect & { readonly isPageOwn: boolean },
+): void {
+  const { site } = job.ask.context.target;
+  const nowMs = services.clock.nowMs();
+  const { siteGuard } = services;
+  if (siteGuard.isDown(site) || siteGuard.isSuspended(site, `status_${seen.status}`, nowMs)) return;
+  seen.visit.learn(seen.isPageOwn ? 'good' : 'refused', null, nowMs);
+}
+
+/** Null: nothing yet, or nothing that could be held for or against the exit at this site. */
+function saidBy(verdict: Verdict, isAnswered: boolean): Said | null {
+  switch (verdict.name) {
+    case 'ok':
+      return isAnswered ? 'good' : 'reached';
+    case 'blocked':
+    case 'throttled':
+      return 'refused';
+    case 'upstream_failed':
+      return 'failed';
+    default:
+      return null;
+  }
+}
 
 /** Records a try, but for suspect answers, which wait for {@link settleSuspects}. True when the exit was set aside. */
 export function recordTry(services: GatewayServices, job: Job, exit: Exit, judged: Judged): boolean {
@@ -114,8 +159,9 @@ export function settleSuspects(
   const { ledger, clock, siteGuard } = services;
   const { target, requestId } = job.ask.context;
   const { site } = target;
-  for (const { exit, status } of suspects) {
+  for (const { exit, visit, status } of suspects) {
     const meaning = judgeSuspects({ ...end, isOtherExit: exit.slot !== end.exit.slot });
+    learnOfSuspect(services, job, { exit, visit, isPageOwn: meaning === 'nothing', status });
     if (meaning === 'nothing') continue;
     const rule = `status_${status}`;
     showSite(services, site, { exit: exit.slot, sighting: { kind: 'bad', rule } });

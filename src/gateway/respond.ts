@@ -41,8 +41,12 @@ export function appendMaking(
   if (trace.session !== null)
     fields.append('X-Turnpike-Session', `${trace.session};${trace.generation ?? 0}`);
   fields.append('X-Turnpike-Verdict', trace.verdict);
-  if (isExplained)
-    fields.append('X-Turnpike-Explain', `route=${trace.route}; pool=${trace.pool ?? ''}; exit=${trace.why}`);
+  if (isExplained) fields.append('X-Turnpike-Explain', explanation(trace));
+}
+
+function explanation({ route, pool, why, tier }: Trace): string {
+  const made = `route=${route}; pool=${pool ?? ''}; exit=${why}`;
+  return tier === null ? made : `${made}; why=${tier.why}`;
 }
 
 /** Why a request is not even tried: the site guard has found the site down. */

@@ -6,8 +6,10 @@ import type { Emit } from '../core/events.js';
 import type { Random } from '../core/random.js';
 import type { TimerWheel } from '../core/timer-wheel.js';
 import type { Ledger } from '../exits/ledger.js';
+import type { Paces } from '../exits/paces.js';
 import type { Opener } from '../open/open.js';
 import type { Baseline } from '../outcome/baseline.js';
+import type { Spending } from '../outcome/spending.js';
 import type { TransportBudget } from '../outcome/budget.js';
 import type { Trickle } from '../exits/trickle.js';
 import type { ClientReports } from '../exits/client-reports.js';
@@ -21,9 +23,12 @@ import type { Admission } from './admission.js';
 import type { DoorLimits } from './door-limits.js';
 import type { Captures } from './captures.js';
 import type { BodyJudge } from './judge-body.js';
+import type { Exit } from './pick-exit.js';
 import type { Relay } from './relay.js';
 import type { RequestIds } from './request-ids.js';
 import type { ReplayBudget } from './replay-body.js';
+import type { Tiers } from './tiers.js';
+import type { WaitingLines } from './waiting-lines.js';
 
 /** Rules that a reload swaps together. */
 export interface Rules {
@@ -44,6 +49,14 @@ export interface GatewayServices {
   /** The rules in force; read once per request. */
   rules(): Rules;
   readonly ledger: Ledger;
+  /** Who rests from which site, and what was learnt of it. */
+  readonly paces: Paces;
+  /** Requests that wait for an exit. */
+  readonly waiting: WaitingLines<Exit>;
+  /** Which pool of a route serves which site, where routes escalate. */
+  readonly tiers: Tiers;
+  /** What was spent on pools today. */
+  readonly spending: Spending;
   readonly pins: Pins;
   readonly rateLimits: RateLimits;
   readonly opener: Opener;

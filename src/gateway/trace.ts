@@ -1,6 +1,7 @@
 /** What is told of one exchange when it is over: filled in along the way, emitted once. */
 import type { Blame, ErrorCode } from '../core/errors.js';
 import type { Emit, ExchangeEnded } from '../core/events.js';
+import type { TierChoice } from '../outcome/escalation.js';
 import type { Target } from '../protocol/target.js';
 import type { Upstream } from '../upstreams/upstream.js';
 import type { ClientExchange } from './exchange.js';
@@ -15,6 +16,12 @@ export class Trace {
   /** Why this exit: pinned, by hash, by strategy, named. */
   why = '';
   upstream: Upstream | null = null;
+  /** Which tier of the route serves, and why; null where the route doesn't escalate. */
+  tier: TierChoice | null = null;
+  /** For which try that was decided. */
+  tierAttempt = -1;
+  /** What the tries have cost so far, by the prices per request. */
+  cost = 0;
   session: string | null = null;
   generation: number | null = null;
   status = 0;
@@ -57,6 +64,7 @@ export class Trace {
       path: pathOf(target),
       route: this.route,
       pool: this.pool,
+      poolWhy: this.tier?.why ?? null,
       upstream: upstream?.id ?? null,
       upstreamLabel: upstream?.label ?? null,
       session: this.session,

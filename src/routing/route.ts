@@ -1,6 +1,7 @@
 /** Which requests may use which pools, and under which rules. */
 import type { HostMatcher } from '../protocol/host-pattern.js';
 import { compileHostPattern } from '../protocol/host-pattern.js';
+import type { EscalationRules } from '../outcome/escalation.js';
 import type { Target } from '../protocol/target.js';
 import type { ExitFilter } from '../upstreams/choose.js';
 
@@ -47,6 +48,10 @@ export interface Route {
   /** What happens when no exit of a pool may be used. */
   readonly onExhausted: 'next_tier' | 'wait' | 'least_bad' | 'fail';
   readonly statuses: StatusEvidence;
+  /** When a site goes to the next pool, and back; null: pools are only asked in their order. */
+  readonly escalate: EscalationRules | null;
+  /** Most that one exchange may cost by request, over all its tries; Infinity: no limit. */
+  readonly costCeiling: number;
   /** Which exits its requests want where they don't say it themselves; null: any. */
   readonly filter: RouteFilter | null;
 }

@@ -2,6 +2,7 @@
 import type { BanRules } from '../facts/ban.js';
 import type { GuardRules } from '../outcome/site-guard.js';
 import type { RuleBook } from '../outcome/rules.js';
+import type { PoolCost } from '../outcome/spending.js';
 import type { Pool } from '../upstreams/pool.js';
 import type { Route } from './route.js';
 
@@ -85,6 +86,8 @@ export interface Detection {
 export interface Runtime {
   readonly routes: readonly Route[];
   readonly pools: ReadonlyMap<string, Pool>;
+  /** Prices and budgets, by pool; a pool without has none. */
+  readonly costs: ReadonlyMap<string, PoolCost>;
   readonly timeouts: Timeouts;
   readonly limits: Limits;
   readonly bans: BanRules;

@@ -80,6 +80,7 @@ export class EventCounts {
   private readonly guard = counters('turnpike_site_guard_total');
   private readonly matches = counters('turnpike_rule_matches_total');
   private readonly notInspected = counters('turnpike_bodies_not_inspected_total');
+  private readonly poolChanges = counters('turnpike_pool_changes_total');
   private readonly pins = counters('turnpike_session_pins_total');
   private readonly opened = counters('turnpike_client_connections_opened_total');
   private readonly closed = counters('turnpike_client_connections_closed_total');
@@ -122,8 +123,7 @@ export class EventCounts {
         this.spared.of(event.pool, event.site === null ? 'exit' : 'site').value += 1;
         return;
       case 'site_guarded':
-        this.guard.of(event.change).value += 1;
-        this.lifted.of().value += event.lifted;
+        this.guarded(event);
         return;
       case 'feedback_given':
         this.feedback.of(event.verdict, event.outcome).value += 1;
@@ -133,6 +133,9 @@ export class EventCounts {
         return;
       case 'body_not_inspected':
         this.notInspected.of(event.reason).value += 1;
+        return;
+      case 'pool_changed':
+        this.poolChanges.of(event.route, event.to).value += 1;
         return;
       case 'session_pinned':
         this.pins.of(event.reason).value += 1;
@@ -164,6 +167,11 @@ export class EventCounts {
     }
   }
 
+  private guarded({ change, lifted }: SiteGuarded): void {
+    this.guard.of(change).value += 1;
+    this.lifted.of().value += lifted;
+  }
+
   /** All of it in Prometheus' text form. */
   text(): string {
     const families = [
@@ -191,7 +199,7 @@ export class EventCounts {
         this.closed,
       ],
       ...[this.refused, this.upstreams, this.reloads, this.notes, this.poolLoads, this.listFetches],
-      ...[this.matches, this.notInspected],
+      ...[this.poolChanges, this.matches, this.notInspected],
     ];
     const open = [...this.doors].map(([listener, { opened, closed }]) => ({
       labels: [listener],

@@ -46,7 +46,7 @@ export function createExchangeLine(
     `{"level":30,"time":${wallMs},"event":"exchange","requestId":${quoted(event.requestId)},"kind":"${event.kind}"` +
     `,"listener":${quoted(event.listener)},"client":${client(event.client)},"clientAddress":${clientAddress(event.clientAddress)}` +
     `,"method":${quoted(event.method)},"target":${target(event.target)},"site":${site(event.site)},"path":${path(event.path)}` +
-    `,"route":${quoted(event.route)},"pool":${orNull(event.pool)},"upstream":${orNull(event.upstream)}` +
+    `,"route":${quoted(event.route)},"pool":${orNull(event.pool)},"poolWhy":${orNull(event.poolWhy)},"upstream":${orNull(event.upstream)}` +
     `,"upstreamLabel":${upstreamLabel(event.upstreamLabel)},"session":${session(event.session)},"generation":${event.generation}` +
     `,"status":${event.status},"code":${orNull(event.code)},"blame":${orNull(event.blame)},"verdict":${quoted(event.verdict)}` +
     `,"attempts":${event.attempts},"bytesIn":${event.bytesIn},"bytesOut":${event.bytesOut},"end":"${event.end}"` +

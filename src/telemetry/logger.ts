@@ -18,6 +18,7 @@ import type {
   FeedbackGiven,
   SiteGuarded,
   ListFetched,
+  PoolChanged,
   PoolLoaded,
   TurnpikeEvent,
 } from '../core/events.js';
@@ -114,6 +115,9 @@ class EventLog implements Log {
       case 'rule_matched':
       case 'body_not_inspected':
         if (this.pino.isLevelEnabled('debug')) this.sight(event);
+        return;
+      case 'pool_changed':
+        this.poolChange(event);
         return;
       case 'connection_refused':
         this.refusal(event);
@@ -217,6 +221,10 @@ class EventLog implements Log {
       const { rule, shadow, field } = event;
       this.pino.debug({ ...place, rule, shadow, field, found: scrub(event.found) });
     }
+  }
+
+  private poolChange({ type, route, site, from, to, why }: PoolChanged): void {
+    this.pino.warn({ event: type, route, site: this.shown('site', site), from, to, why: scrub(why) });
   }
 
   private refusal(event: ConnectionRefused): void {

@@ -43,6 +43,10 @@ export interface Gauges {
   readonly eventListenersDropped?: () => number;
   /** Null where nothing is shared. */
   readonly state?: () => StateReadings | null;
+  readonly requestsWaiting?: () => number;
+  readonly pacedPairs?: () => number;
+  /** By pool. */
+  readonly spentToday?: () => Iterable<readonly [string, number]>;
 }
 
 /** What metrics are made of. */
@@ -83,6 +87,12 @@ function gaugesText(gauges: Gauges, version: string): string {
     text('turnpike_exits', exits),
     text('turnpike_sites_guarded', byLabel(gauges.sitesGuarded)),
     text('turnpike_admin_answers_total', byLabel(gauges.adminAnswers)),
+    text('turnpike_requests_waiting', asReading(gauges.requestsWaiting)),
+    text('turnpike_paced_pairs', asReading(gauges.pacedPairs)),
+    text(
+      'turnpike_pool_spent_today',
+      Array.from(gauges.spentToday?.() ?? [], ([pool, value]) => ({ labels: [pool], value })),
+    ),
     text('turnpike_event_listeners', asReading(gauges.eventListeners)),
     text('turnpike_event_listeners_dropped_total', asReading(gauges.eventListenersDropped)),
     ...stateTexts(gauges.state?.() ?? null, text),

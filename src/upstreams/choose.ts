@@ -3,7 +3,7 @@
  */
 import type { Random } from '../core/random.js';
 import { pickByHash } from './hash.js';
-import type { LedgerView, MemberList, Pool } from './pool.js';
+import type { LedgerView, MemberList, PaceView, Pool } from './pool.js';
 import type { Neighbours } from './neighbours.js';
 import { strategies } from './strategies.js';
 import type { Candidates, Cursors } from './strategies.js';
@@ -29,6 +29,8 @@ export interface Ask {
   readonly nowMs: number;
   readonly random: Random;
   readonly site: string;
+  /** The pace of the pool at this site; null where exits need no rest. */
+  readonly pace: PaceView | null;
   readonly filter: ExitFilter;
   /** Ids of exits that this exchange has tried. */
   readonly avoid: ReadonlySet<string>;
@@ -55,8 +57,10 @@ export type Choice =
       readonly kind: 'none';
       readonly retryAfterMs: number | null;
       readonly reason: string;
-      /** The session's exit would do but for its slots. */
+      /** The session's exit would do but for its slots, or after a rest. */
       readonly isPinFull?: boolean;
+      /** There are exits that only have to rest, or wait for the site's own slots. */
+      readonly isResting?: boolean;
     };
 
 /** When a slot may be free again: nobody knows, so the shortest wait that makes sense. */
@@ -93,7 +97,8 @@ class Eligible implements Candidates {
     if (this.#tried !== null && this.#tried.isNear(upstream)) return false;
     const slot = this.slots[index] ?? 0;
     if (!ask.view.isOpenToNew(slot) && upstream.id !== ask.pinned) return false;
-    return (this.isRoomy || !isFull(ask, slot)) && ask.view.isUsable(slot, ask.site, ask.nowMs);
+    if (!this.isRoomy && (isFull(ask, slot) || isResting(ask, slot))) return false;
+    return ask.view.isUsable(slot, ask.site, ask.nowMs);
   }
 }
 
@@ -115,6 +120,7 @@ function chooseAmong(ask: Ask): Choice {
   if (pool.upstreams.length === 0) return { kind: 'none', retryAfterMs: null, reason: 'empty pool' };
   const list = shortestList(pool, filter);
   if (list === null) return noMatch;
+  if (ask.pace?.isFull === true) return siteFull(ask);
   const eligible = new Eligible(ask, list);
   if (filter.upstream !== null) return chooseNamed(ask, eligible, filter.upstream);
   const pinned = ask.pinned === null ? undefined : pool.indexById.get(ask.pinned);
@@ -135,6 +141,10 @@ function chooseAmong(ask: Ask): Choice {
 }
 
 /** Whether the exit has as many exchanges as it may: by the pool, or because it has just come back. */
+function isResting({ pace, nowMs }: Ask, slot: number): boolean {
+  return pace !== null && pace.restedAtMs(slot) > nowMs;
+}
+
 function isFull({ pool, view, nowMs }: Ask, slot: number): boolean {
   const inFlight = view.inFlight(slot);
   return inFlight >= pool.slotsPerExit || inFlight >= view.mostInFlight(slot, nowMs);
@@ -152,7 +162,14 @@ function chooseByKey(
   return index < 0 ? explainNone(ask, members) : { kind: 'exit', index, why: by.why };
 }
 
-/** Whether a session's exit would do but for its slots. */
+/** As many requests as may be are under way to the site: that a session's exit is there for it changes nothing. */
+function siteFull(ask: Ask): Choice {
+  const isPinFull = ask.pinned !== null && ask.pool.indexById.has(ask.pinned);
+  const reason = 'all slots of the site are taken';
+  return { kind: 'none', retryAfterMs: SLOT_WAIT_MS, reason, isResting: true, isPinFull };
+}
+
+/** Whether a session's exit would do but for its slots and its rest. */
 function isWaitedFor(ask: Ask, pinned: number): boolean {
   const roomy = new Eligible(ask, ask.pool.all, true);
   return roomy.isEligible(pinned);
@@ -203,7 +220,7 @@ export function matches(upstream: Upstream, filter: ExitFilter): boolean {
 function explainNone(ask: Ask, members: Uint32Array): Extract<Choice, { kind: 'none' }> {
   const { pool, view, nowMs, site } = ask;
   const stride = Math.max(1, Math.floor(members.length / LOOK_AT));
-  const seen = { tried: 0, out: 0, full: 0, frozen: 0 };
+  const seen = { tried: 0, out: 0, full: 0, frozen: 0, resting: 0 };
   let earliestMs = Infinity;
   for (let position = 0; position < members.length; position += stride) {
     const index = members[position] ?? 0;
@@ -223,15 +240,28 @@ function explainNone(ask: Ask, members: Uint32Array): Extract<Choice, { kind: 'n
     else if (isFull(ask, slot)) {
       seen.full++;
       backMs = nowMs + SLOT_WAIT_MS;
+    } else if (ask.pace !== null) {
+      seen.resting++;
+      // While an answer is waited for nobody knows; soon after it there may be a rest.
+      const restedMs = ask.pace.restedAtMs(slot);
+      backMs = restedMs === Infinity ? nowMs + ask.pace.spacingMs : restedMs;
     }
     earliestMs = Math.min(earliestMs, backMs);
   }
-  if (seen.tried + seen.out + seen.full + seen.frozen === 0) return noMatch;
+  if (seen.tried + seen.out + seen.full + seen.frozen + seen.resting === 0) return noMatch;
   const retryAfterMs = Number.isFinite(earliestMs) ? Math.ceil(earliestMs - nowMs) : null;
-  return { kind: 'none', retryAfterMs, reason: reasonOf(seen) };
+  const none = { kind: 'none', retryAfterMs, reason: reasonOf(seen) } as const;
+  return seen.resting > 0 ? { ...none, isResting: true } : none;
 }
 
-function reasonOf(seen: { tried: number; out: number; full: number; frozen: number }): string {
+function reasonOf(seen: {
+  tried: number;
+  out: number;
+  full: number;
+  frozen: number;
+  resting: number;
+}): string {
+  if (seen.resting > 0) return 'all exits that could be used have to rest from the site';
   if (seen.full > 0) return 'all slots are taken';
   if (seen.out > 0)
     return seen.tried > 0 ? 'every other matching exit is set aside' : 'all exits are set aside';

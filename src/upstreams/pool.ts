@@ -1,4 +1,5 @@
 /** A named set of upstreams with a strategy: an immutable snapshot over an index that was built beforehand. */
+import type { Random } from '../core/random.js';
 import type { HashRing, HashSeeds } from './hash.js';
 import { Ketama } from './ketama.js';
 import { buildPoolIndex } from './pool-index.js';
@@ -13,6 +14,7 @@ export type StrategyName =
   | 'least_used'
   | 'least_recently_used_per_site'
   | 'fastest'
+  | 'adaptive'
   | 'hash';
 
 /** What the strategy `hash` goes by. */
@@ -20,6 +22,28 @@ export type HashOn = 'session' | 'site' | 'client' | 'url';
 
 /** How hashing finds the exit of a key; see `hash.ts` and `ketama.ts`. */
 export type HashAlgorithm = 'multi_probe' | 'ketama';
+
+/** How exits of a pool are spared at each site. */
+export interface Pacing {
+  /** Rest between two uses of one exit for one site, in ms; 0 for none; `auto` learns what each site tolerates. */
+  readonly spacing: number | 'auto';
+  /** Most requests to one site at once; Infinity for no limit. */
+  readonly siteSlots: number;
+}
+
+/** What choosing may know of the pace at one site. */
+export interface PaceView {
+  /** What is asked for now, in ms. */
+  readonly spacingMs: number;
+  /** Whether as many requests as may be are under way to the site. */
+  readonly isFull: boolean;
+  /** Monotonic time from which the exit is rested; Infinity while a request waits for its answer. */
+  restedAtMs(slot: number): number;
+  /** Monotonic time of the last use; −Infinity when there was none, or nobody remembers. */
+  lastUsedMs(slot: number): number;
+  /** How promising the exit is, drawn by chance from what is known: 1 for one like any other, less for bad or slow ones. */
+  promise(slot: number, nowMs: number, random: Random): number;
+}
 
 /** Exits of a pool that have something in common, as positions in `upstreams`. */
 export interface MemberList {
@@ -50,6 +74,8 @@ export interface Pool {
   readonly indexById: Pick<ReadonlyMap<string, number>, 'get' | 'has' | 'size'>;
   /** Most exchanges at once through one exit of this pool; Infinity for none. */
   readonly slotsPerExit: number;
+  /** Null where no exit is spared and nothing has to be learnt. */
+  readonly pacing: Pacing | null;
   /** All exits. */
   readonly all: MemberList;
   readonly byCountry: Groups;
@@ -82,6 +108,8 @@ export interface PoolRules {
   readonly name: string;
   readonly strategy: StrategyName;
   readonly slotsPerExit: number;
+  /** Default: null. */
+  readonly pacing?: Pacing | null;
   /** Default: session. */
   readonly hashOn?: HashOn;
   /** Default: multi_probe. */
@@ -137,6 +165,7 @@ export function assemblePool(rules: PoolRules, parts: PoolParts): Pool {
     slots: parts.slots,
     indexById: parts.indexById,
     slotsPerExit: rules.slotsPerExit,
+    pacing: rules.pacing ?? null,
     all,
     byCountry: groupsOf('country'),
     byCity: groupsOf('city'),

@@ -4,8 +4,8 @@
  * Every strategy finds an exit as long as one may be used.
  */
 import type { Random } from '../core/random.js';
-import { fastest, leastRecentlyUsedPerSite, leastUsed } from './measured-strategies.js';
-import type { LedgerView, MemberList, StrategyName } from './pool.js';
+import { adaptive, fastest, leastRecentlyUsedPerSite, leastUsed } from './measured-strategies.js';
+import type { LedgerView, MemberList, PaceView, StrategyName } from './pool.js';
 import { EXACT_MAX, SAMPLE, scanFrom, scanFromChance } from './scan.js';
 
 /** Where round robin stands, list by list. Lives with the ledger, so that a reload doesn't begin again. */
@@ -45,6 +45,9 @@ export interface PickContext {
   readonly view: LedgerView;
   readonly cursors: Cursors;
   readonly random: Random;
+  readonly nowMs: number;
+  /** Null in a pool without pacing. */
+  readonly pace: PaceView | null;
 }
 
 /** @returns index in the pool, -1 where nobody may be used */
@@ -99,6 +102,7 @@ export const strategies: Readonly<Record<StrategyName, Pick>> = {
   least_used: leastUsed,
   least_recently_used_per_site: leastRecentlyUsedPerSite,
   fastest,
+  adaptive,
   // A request that has a key never comes here: `choose` looks it up. One without is spread.
   hash: random,
 };

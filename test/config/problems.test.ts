@@ -25,9 +25,11 @@ describe('every kind of problem has its place and says what is wanted', () => {
     ['routes: [ { intercept: true } ]', '1 routes[0].intercept: is not supported in this version'],
     ['pools: { p: { sharing: ring } }', '1 pools.p.sharing: is not supported in this version'],
     [
-      'pools: { p: { limits: { spacing: 2s } } }',
-      '1 pools.p.limits.spacing: is not supported in this version',
+      'pools: { p: { limits: { spacing: often } } }',
+      "1 pools.p.limits.spacing: expected a time such as '2s', or 'auto'",
     ],
+    ['pools: { p: { cost: { per_gb: -1 } } }', '1 pools.p.cost.per_gb: expected an amount from 0'],
+    ['routes: [ { escalate: true } ]', '1 routes[0].escalate: expected rules such as { block_rate: 0.3 }'],
     [
       'pools: { p: { upstreams: [ { template: "http://u:p@h:1", exits: 5 } ] } }',
       '1 pools.p.upstreams[0].template: the login of a template holds {session}, or its exits would be one',
@@ -47,10 +49,6 @@ describe('every kind of problem has its place and says what is wanted', () => {
     [
       'pools: { p: { upstreams: [ { list: "http://h/x", allow: "nonsense/" } ] } }',
       /^1 pools\.p\.upstreams\[0\]\.allow.*: expected an exception/,
-    ],
-    [
-      'pools: { p: { strategy: adaptive } }',
-      "1 pools.p.strategy: 'adaptive' is not supported in this version",
     ],
     [
       'clients: [ { name: a, password: "vault:x" } ]',

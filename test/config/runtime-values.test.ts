@@ -53,6 +53,8 @@ describe('what the runtime works by', () => {
         onClientFin: 'finish',
         expose: 'id',
         onExhausted: 'next_tier',
+        escalate: null,
+        costCeiling: Infinity,
         statuses: { suspect: [403], throttled: [429], unclear: [503] },
         filter: null,
       },

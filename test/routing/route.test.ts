@@ -25,6 +25,8 @@ function routeOf(label: string, match: Partial<RouteMatch>): Route {
     onClientFin: 'finish',
     expose: 'id',
     onExhausted: 'next_tier',
+    escalate: null,
+    costCeiling: Infinity,
     statuses: { suspect: [403], throttled: [429], unclear: [503] },
     filter: null,
   };

@@ -16,6 +16,7 @@ export function exchange(changes: Partial<ExchangeEnded> = {}): ExchangeEnded {
     path: '/catalogue',
     route: 'route-0',
     pool: 'default',
+    poolWhy: null,
     upstream: 'abcdefghijkl',
     upstreamLabel: 'http://10.0.0.9:3128',
     session: 'tab-1',

@@ -52,6 +52,7 @@ describe('an exchange', () => {
         path: '/catalogue',
         route: 'route-0',
         pool: 'default',
+        poolWhy: null,
         upstream: 'abcdefghijkl',
         upstreamLabel: 'http://10.0.0.9:3128',
         session: 'tab-1',

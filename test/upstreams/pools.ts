@@ -1,7 +1,13 @@
 /** Upstreams, pools and a ledger's view for tests, without URLs or a ledger. */
 import { seededRandom } from '../../src/core/random.js';
 import { type Ask, type ExitFilter } from '../../src/upstreams/choose.js';
-import { buildPool, type LedgerView, type Pool, type StrategyName } from '../../src/upstreams/pool.js';
+import {
+  buildPool,
+  type LedgerView,
+  type Pacing,
+  type Pool,
+  type StrategyName,
+} from '../../src/upstreams/pool.js';
 import { Cursors } from '../../src/upstreams/strategies.js';
 import { makeUpstream, type Upstream, type UpstreamOptions } from '../../src/upstreams/upstream.js';
 
@@ -30,6 +36,13 @@ export function poolFrom(
 ): Pool {
   let next = 1000;
   return buildPool({ name: 'main', strategy, slotsPerExit, upstreams }, () => next++);
+}
+
+/** A pool of `count` upstreams that spares them as the test says. */
+export function pacedPool(count: number, pacing: Pacing, strategy: StrategyName = 'round_robin'): Pool {
+  let next = 1000;
+  const upstreams = Array.from({ length: count }, (_, n) => upstreamAt(n));
+  return buildPool({ name: 'main', strategy, slotsPerExit: Infinity, pacing, upstreams }, () => next++);
 }
 
 /** A ledger's view that says what the test wants, by index. */
@@ -84,6 +97,7 @@ export function askOf(pool: Pool, view: LedgerView, changes: Partial<Ask> = {}):
     nowMs: 1000,
     random: seededRandom(1),
     site: 'shop.example',
+    pace: null,
     filter: anyExit,
     avoid: new Set(),
     pinned: null,

@@ -11,6 +11,8 @@ function candidatesOf(count: number, isEligible: (index: number) => boolean): Ca
 
 const contextOf = () => ({
   site: 's',
+  nowMs: 0,
+  pace: null,
   view: new ScriptedView(),
   cursors: new Cursors(),
   random: seededRandom(3),

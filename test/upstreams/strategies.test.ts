@@ -22,6 +22,8 @@ class Picker {
   readonly cursors = new Cursors();
   readonly site = 'shop.example';
   readonly random = seededRandom(7);
+  readonly nowMs = 0;
+  readonly pace = null;
   asked = 0;
   isEligible: (index: number) => boolean = () => true;
 

@@ -15,6 +15,7 @@ const known: Readonly<Record<TurnpikeEvent['type'], true>> = {
   feedback_given: true,
   rule_matched: true,
   body_not_inspected: true,
+  pool_changed: true,
   session_pinned: true,
   client_connected: true,
   client_disconnected: true,
