@@ -64,6 +64,13 @@ const tools = [
     version: ['version'],
     use: 'certificates of test origins',
   },
+  {
+    name: 'redis',
+    debian: 'redis-server',
+    programs: ['redis-server'],
+    version: ['--version'],
+    use: 'the state that gateways share',
+  },
   { name: 'requests', debian: 'python3-requests', module: 'requests', use: 'a real client' },
   { name: 'socks', debian: 'python3-socks', module: 'socks', use: 'SOCKS5 for Python requests' },
   ...['httpx', 'urllib3', 'aiohttp', 'pycurl', 'scrapy'].map((name) => ({

@@ -4,8 +4,8 @@
  */
 import { readFileSync } from 'node:fs';
 import type { AdminServer, Readiness } from './admin/server.js';
-import { makeAdminDoor } from './app/admin-door.js';
-import { exitsIn, makeDesks } from './app/desks.js';
+import { makeAdminDoor, type AdminDoor } from './app/admin-door.js';
+import { exitsIn, makeDesks, type Desks } from './app/desks.js';
 import { defaultsIn, defaultsOf } from './app/listener-defaults.js';
 import { Reclaim } from './app/reclaim.js';
 import { Reloads, type Applied, type ReloadCause, type ReloadParts } from './app/reload.js';
@@ -14,6 +14,7 @@ import { buildPlant, ownPlace, type Plant } from './app/services.js';
 import type { Config } from './config/config.js';
 import type { Loaded } from './config/load.js';
 import { systemClock, type Clock } from './core/clock.js';
+import type { Emit } from './core/events.js';
 import { systemRandom, type Random } from './core/random.js';
 import { countExits } from './exits/count-exits.js';
 import { Listener, type ListenAt } from './gateway/listener.js';
@@ -86,33 +87,33 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
   if (parts.subscriber !== undefined) subscribers.push(parts.subscriber);
   const emit = createEmit(subscribers);
   const own = ownPlace();
-  const plant = await buildPlant(config, { clock, random, lookUp, emit, own, listWorker });
-  const { services } = plant;
+  const version = versionOf();
+  const plant = await buildPlant(config, {
+    ...{ clock, random, lookUp, emit, own, listWorker, version, exchangesOpen: () => exchangesOpen() },
+  });
+  const { services, state } = plant;
   const desks = makeDesks(services, plant);
   const listeners = config.listeners.map((each) => new Listener(services, defaultsOf(each)));
   let phase: Readiness['phase'] = 'starting';
   const proxyDoors: ListenAt[] = [];
   const exchangesOpen = (): number => listeners.reduce((sum, { exchangeCount }) => sum + exchangeCount, 0);
   const door = makeAdminDoor(config, {
-    ...{ services, desks, version: versionOf(), exchangesOpen },
+    ...{ services, desks, version, exchangesOpen, state: () => state.kind() },
     phase: () => phase,
     reload: async () => (parts.load === undefined ? null : reload(parts.load, 'api')),
     proxyDoors: () => proxyDoors,
     metrics: (readings) =>
       observe(plant, { ...readings, exchangesOpen, logLinesDropped: () => log.dropped() }),
   });
-  subscribers.push(toldOfBans(plant), (event) => chargeBytes(services, event), ...door.subscribers);
-  const shutDown = async (): Promise<Stopped> => {
+  subscribers.push(
+    toldOfBans(plant),
+    (event) => chargeBytes(services, event),
+    (event) => state.subscribe(event),
+    ...door.subscribers,
+  );
+  const shutDown = (): Promise<Stopped> => {
     phase = 'draining';
-    plant.close();
-    const { timeouts } = services.rules().runtime;
-    const cut = await drainGateway({ listeners, relays: services.relays, clock, timeouts });
-    services.opener.idle.dropWhere(() => true);
-    desks.exits.close();
-    await Promise.all([services.judge.close(), door.close()]);
-    emit({ type: 'note', level: 'info', what: 'stopped', detail: { cut } });
-    await log.close();
-    return { cut };
+    return closeAll(plant, { desks, door, listeners, log, emit });
   };
   let stopping: Promise<Stopped> | null = null;
   const isStopping = (): boolean => stopping !== null;
@@ -138,6 +139,24 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
       return stopping;
     },
   };
+}
+
+/** Lets what is under way end, then closes everything. */
+async function closeAll(
+  plant: Plant,
+  parts: { desks: Desks; door: AdminDoor; listeners: readonly Listener[]; log: Log; emit: Emit },
+): Promise<Stopped> {
+  plant.close();
+  const { clock, relays, opener } = plant.services;
+  const { timeouts } = plant.services.rules().runtime;
+  const cut = await drainGateway({ listeners: parts.listeners, relays, clock, timeouts });
+  opener.idle.dropWhere(() => true);
+  parts.desks.exits.close();
+  await Promise.all([plant.services.judge.close(), plant.state.stop()]);
+  await parts.door.close();
+  parts.emit({ type: 'note', level: 'info', what: 'stopped', detail: { cut } });
+  await parts.log.close();
+  return { cut };
 }
 
 /** What takes new configurations, and puts each in force everywhere at once. */
@@ -181,6 +200,7 @@ function observe(plant: Plant, gauges: Gauges): Metrics {
     gauges: {
       ...gauges,
       tunnelsOpen: () => services.relays.size,
+      state: () => plant.state.readings(),
       requestsWaiting: () => services.waiting.size,
       pacedPairs: () => services.paces.size,
       spentToday: () => spentToday(services),

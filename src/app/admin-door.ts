@@ -19,6 +19,7 @@ export interface DoorParts {
   readonly desks: Desks;
   readonly version: string;
   phase(): Readiness['phase'];
+  state(): Readiness['state'];
   exchangesOpen(): number;
   /** Takes the configuration anew; null where nobody knows from where. */
   reload(): Promise<Applied | null>;
@@ -54,7 +55,7 @@ export function makeAdminDoor(config: Config, parts: DoorParts): AdminDoor {
       metricsFor: config.adminApi.metrics,
       hosts: config.adminHosts,
       readiness: () => ({
-        ...{ phase: parts.phase(), state: 'memory' },
+        ...{ phase: parts.phase(), state: parts.state() },
         detail: { emptyPools: emptyPools(services) },
       }),
       api: {
@@ -63,7 +64,8 @@ export function makeAdminDoor(config: Config, parts: DoorParts): AdminDoor {
           ...{ services, ...parts.desks, feed },
           reload: () => parts.reload(),
           status: () => ({
-            ...{ version, gatewayId: services.gatewayId, phase: parts.phase(), state: 'memory' },
+            ...{ version, gatewayId: services.gatewayId, phase: parts.phase() },
+            state: parts.state(),
             uptimeMs: Math.round(services.clock.nowMs() - beganMs),
             proxy: parts.proxyDoors().map(formatAddress),
             exchangesOpen: parts.exchangesOpen(),

@@ -34,8 +34,10 @@ import { Receipts } from '../request/receipt.js';
 import { Spending } from '../outcome/spending.js';
 import { isOwnDoor, type Door } from '../protocol/own-door.js';
 import { checkResolvedAddress, type OwnAddresses } from '../protocol/target.js';
-import { MemoryPins } from '../state/memory.js';
+import type { Pins } from '../state/ports.js';
 import type { Pool } from '../upstreams/pool.js';
+import { applyBan, heldBans } from './apply-ban.js';
+import { makeFleetState, type FleetState } from './fleet-state.js';
 import { InForce } from './in-force.js';
 import { buildRules, hasChanged, type BuiltRules, type RulesParts } from './rules.js';
 
@@ -48,11 +50,16 @@ export interface Basics {
   readonly lookUp: LookUp;
   /** The compiled thread that reads big lists. */
   readonly listWorker: URL;
+  readonly version: string;
+  /** Requests under way, once there are listeners. */
+  exchangesOpen(): number;
 }
 
 /** The parts, and the rules in force. */
 export interface Plant {
   readonly services: GatewayServices;
+  /** What gateways share. */
+  readonly state: FleetState;
   /** What new rules are built with. */
   readonly rulesParts: RulesParts;
   /** Sites that metrics tell apart now. */
@@ -63,7 +70,7 @@ export interface Plant {
   readonly roster: Roster;
   /** Puts new snapshots of pools in force; all other rules stay. */
   setPools(pools: ReadonlyMap<string, Pool>): void;
-  /** Begins to ask for lists again. */
+  /** Begins to ask for lists again, and to share what gateways share. */
   start(): void;
   /** An exit was banned for a site. */
   exitBanned(id: string): void;
@@ -88,24 +95,40 @@ export async function buildPlant(config: Config, basics: Basics): Promise<Plant>
   inForce.use(await buildRules(config, inForce.rulesParts));
   ledger.applyPools(inForce.rules.runtime.pools.values(), clock.nowMs());
   const receipts = new Receipts(config.feedback.key?.reveal() ?? random.hex(32));
-  const services = servicesOf(basics, { wheel, ledger, inForce, receipts });
+  const gatewayId = random.hex(4);
+  const state = makeFleetState(config, {
+    ...{ clock, random, emit, gatewayId, version: basics.version, load: () => basics.exchangesOpen() },
+    applyBan: (ban) => applyBan(services, ban),
+    heldBans: () => heldBans(ledger),
+  });
+  const services = servicesOf(basics, { wheel, ledger, inForce, receipts, gatewayId, pins: state.pins });
   return {
-    ...{ services, rulesParts: inForce.rulesParts, roster: inForce.roster },
+    ...{ services, state, rulesParts: inForce.rulesParts, roster: inForce.roster },
     sites: () => inForce.built.sites,
     swap: (built) => inForce.use(built),
     setPools: (pools) => inForce.setPools(pools),
-    start: () => inForce.start(),
+    start: () => {
+      inForce.start();
+      state.start();
+    },
     exitBanned: (id) => inForce.built.keeper.exitBanned(id),
     close: () => inForce.built.keeper.close(),
   };
 }
 
-function servicesOf(
-  basics: Basics,
-  made: { wheel: TimerWheel; ledger: Ledger; inForce: InForce; receipts: Receipts },
-): GatewayServices {
+/** What services are made of beside the basics. */
+interface Made {
+  readonly wheel: TimerWheel;
+  readonly ledger: Ledger;
+  readonly inForce: InForce;
+  readonly receipts: Receipts;
+  readonly gatewayId: string;
+  readonly pins: Pins;
+}
+
+function servicesOf(basics: Basics, made: Made): GatewayServices {
   const { clock, random, emit, own, lookUp } = basics;
-  const { wheel, ledger, inForce, receipts } = made;
+  const { wheel, ledger, inForce, receipts, gatewayId, pins } = made;
   const runtime = (): Rules['runtime'] => inForce.rules.runtime;
   const limits = (): Rules['runtime']['limits'] => runtime().limits;
   const doors = new DoorLimits(limits);
@@ -117,12 +140,10 @@ function servicesOf(
     total: Math.min(limits().idleTotal, Math.max(0, limits().sockets - doors.open)),
   }));
   const { transportRatio, transportFloorPerS } = runtime().retry;
-  const gatewayId = random.hex(4);
   return {
-    ...{ clock, wheel, random, emit, own, ledger, gatewayId, receipts },
+    ...{ clock, wheel, random, emit, own, ledger, gatewayId, receipts, pins },
     ids: new RequestIds(gatewayId),
     rules: () => inForce.rules,
-    pins: new MemoryPins(clock),
     rateLimits: new RateLimits(),
     opener: {
       ...{ clock, wheel, idle, emit },

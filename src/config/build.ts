@@ -14,6 +14,7 @@ import type {
 } from './config.js';
 import type { Resources } from './resources.js';
 import type { Settings } from './schema.js';
+import { stateOf } from './state.js';
 import type { Secret } from '../core/secret.js';
 import { rulesOf } from './rules.js';
 import { formatAddress } from './units.js';
@@ -213,7 +214,7 @@ export function buildConfig(settings: Settings, resources: Resources, file: stri
       file: log.file === undefined ? null : resources.path(log.file),
       redact: log.redact,
     },
-    state: settings.state,
+    state: stateOf(settings.state, resources),
     dataDir: resources.path(settings.data_dir),
   });
 }

@@ -112,6 +112,24 @@ export interface AdminConfig {
   readonly tls: { readonly cert: string; readonly key: Secret } | null;
 }
 
+/** Which Redis, and how to log in. */
+export interface RedisAt {
+  readonly kind: 'single' | 'sentinel' | 'cluster';
+  /** The server, the Sentinels, or some nodes of the cluster. */
+  readonly nodes: readonly Address[];
+  /** What the Sentinels call the primary. */
+  readonly primary: string;
+  readonly username: string | null;
+  readonly password: Secret | null;
+  readonly tls: boolean;
+  readonly db: number;
+}
+
+/** Where sessions and bans live. */
+export type StateConfig =
+  | { readonly kind: 'memory' }
+  | { readonly kind: 'redis'; readonly place: RedisAt; readonly prefix: string; readonly secret: Secret };
+
 /** Everything. `runtime-values.ts` makes of it what the runtime wants. */
 export interface Config {
   /** The file it came from, or null. */
@@ -143,6 +161,6 @@ export interface Config {
   /** `dir` null: nothing is stored. */
   readonly capture: Omit<Settings['capture'], 'dir'> & { readonly dir: string | null };
   readonly log: LogConfig;
-  readonly state: Settings['state'];
+  readonly state: StateConfig;
   readonly dataDir: string;
 }

@@ -17,7 +17,6 @@ const laterKeys = new Map<string, readonly string[]>(
     'pools.upstreams': ['credential', 'cost', 'format'],
     routes: ['intercept', 'policy', 'rules', 'detect', 'session', 'inspect', 'pass_headers'],
     'routes.match': ['scheme'],
-    state: ['url', 'nodes', 'sentinels', 'password'],
     bans: ['guard', 'save', 'file'],
     timeouts: ['drain_tunnel', 'min_rate'],
     limits: ['min_rate', 'body', 'inspect'],
@@ -45,17 +44,4 @@ export function laterKey(path: Path, key: string): string | null {
   const moved = otherPlace.get(place === '' ? key : `${place}.${key}`);
   if (moved !== undefined) return moved;
   return laterKeys.get(place)?.includes(key) === true ? notYet : null;
-}
-
-/** Words of closed lists that belong to later versions. */
-const laterWords = new Map<string, readonly string[]>(
-  Object.entries({
-    'state.kind': ['redis'],
-  }),
-);
-
-/** What to say about a word that this version does not have, or null. */
-export function laterWord(path: Path, word: unknown): string | null {
-  const known = laterWords.get(words(path).join('.'));
-  return typeof word === 'string' && known?.includes(word) === true ? `'${word}' ${notYet}` : null;
 }

@@ -13,6 +13,7 @@ import type { Finding, Path } from './problems.js';
 import { listOf, mapOf, textOf } from './reading.js';
 import { fileTrouble, resolveSecret } from './secrets.js';
 import type { Resolved, SecretSources } from './secrets.js';
+import { checkState } from './state.js';
 
 /** Look-ups with a memory. */
 export interface Resources {
@@ -230,5 +231,6 @@ export function checkResources(tree: Tree, resources: Resources): Findings {
     });
   }
   checkAdmin(mapOf(tree['admin']), check);
+  check.found.problems.push(...checkState(mapOf(tree['state']), resources));
   return check.found;
 }

@@ -217,18 +217,6 @@ export const logSchema = withHelp(
   { help: 'The access log: one JSON object a line.' },
 );
 
-/** `state` */
-export const stateSchema = withHelp(
-  z
-    .strictObject({
-      kind: withHelp(oneOf(['memory']), {
-        help: 'Where sessions and bans live: memory, that is in this process, gone when it ends.',
-      }).prefault('memory'),
-    })
-    .prefault({}),
-  { help: 'Short-lived facts.' },
-);
-
 /** `data_dir` */
 export const dataDirSchema = withHelp(text('a path'), {
   help: 'Folder for what has to outlive the process; relative to this file. Nothing yet.',

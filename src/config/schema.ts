@@ -16,10 +16,10 @@ import {
   limitsSchema,
   logSchema,
   retrySchema,
-  stateSchema,
   timeoutsSchema,
   tunnelsSchema,
 } from './schema-rules.js';
+import { stateSchema } from './schema-state.js';
 
 /** The whole file. */
 export const configSchema = z

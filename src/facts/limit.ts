@@ -66,3 +66,30 @@ export function msUntilFree(rate: Rate, fullAtMs: number, nowMs: number): number
 export function used(rate: Rate, fullAtMs: number, nowMs: number): number {
   return Math.round((Math.max(0, fullAtMs - nowMs) * rate.count) / rate.perMs);
 }
+
+/** What came of asking for several at once. */
+export interface Granted {
+  /** So many of those asked for, from 0. */
+  readonly granted: number;
+  readonly fullAtMs: number;
+  /** How long until the next one is free; 0 when any was granted. */
+  readonly retryAfterMs: number;
+}
+
+/** Takes up to `wanted` from the rate at `nowMs`, as many times {@link takeOne} as it allows. */
+export function takeUpTo(rate: Rate, use: { fullAtMs: number; wanted: number }, nowMs: number): Granted {
+  const stepMs = rate.perMs / rate.count;
+  const base = Math.max(use.fullAtMs, nowMs);
+  const roomMs = nowMs + (rate.burst ?? rate.count) * stepMs - base;
+  const free = Math.floor((roomMs + 1e-6 + base * 1e-12) / stepMs);
+  const granted = Math.max(0, Math.min(use.wanted, free));
+  if (granted > 0) return { granted, fullAtMs: base + granted * stepMs, retryAfterMs: 0 };
+  return { granted, fullAtMs: use.fullAtMs, retryAfterMs: Math.ceil(Math.max(stepMs - roomMs, 1)) };
+}
+
+/** The part of a rate that one of so many gateways keeps to when they can't ask each other. */
+export function shareOfRate(rate: Rate, gateways: number): Rate {
+  const parts = Math.max(1, gateways);
+  const burst = Math.max(1, Math.floor((rate.burst ?? rate.count) / parts));
+  return { count: rate.count / parts, perMs: rate.perMs, burst };
+}

@@ -1,4 +1,16 @@
-/** Short-lived facts that gateways share, as ports that speak the domain. Implementations: memory now, Redis later. */
+/**
+ * Short-lived facts that gateways share, as five ports that speak the domain: pins, bans, leases, limits, members.
+ * Each has an implementation in memory, one on Redis, and one that goes on without Redis; one contract suite tests all.
+ * Times are durations: the clocks of two gateways are never compared.
+ */
+import type { Fence } from '../facts/lease.js';
+import type { Granted, Rate } from '../facts/limit.js';
+import type { Member } from '../facts/member.js';
+
+/** What a port rejects with when the store can't be asked now, or didn't answer in time. It may have done it all the same. */
+export class StoreAway extends Error {
+  override readonly name = 'StoreAway';
+}
 
 /** A session's binding to one exit. */
 export interface Pin {
@@ -42,4 +54,91 @@ export interface Pins {
   list(query: PinQuery): Promise<readonly HeldPin[]>;
   /** How many live pins each of these exits has; those without are left out. For people, not for each request. */
   countOn(exits: ReadonlySet<string>): Promise<ReadonlyMap<string, number>>;
+}
+
+/** Pins that other gateways change, too. */
+export interface TellingPins extends Pins {
+  /** Hears of sessions that another gateway moved or dropped, as far as the way is open. Returns what ends it. */
+  listen(hear: (key: string) => void): () => void;
+}
+
+/** A word about the ban of an exit; what orders words about the same exit and site is in `facts/ban-order.ts`. */
+export interface SharedBan {
+  /** Id of the exit. */
+  readonly exit: string;
+  /** Null: for all sites. */
+  readonly site: string | null;
+  readonly version: number;
+  /** Time left; 0: the ban is lifted or over. */
+  readonly leftMs: number;
+  readonly strikes: number;
+  readonly reason: string;
+  /** The gateway that says so. */
+  readonly by: string;
+}
+
+/** What came to be known since a cursor. */
+export interface BanChanges {
+  readonly bans: readonly SharedBan[];
+  /** Where to go on; only the store that gave it can read it. */
+  readonly cursor: string;
+  /** The store forgot what it had (or nothing was asked before): `bans` is all that it knows now. */
+  readonly isWhole: boolean;
+}
+
+/** Bans of all gateways. */
+export interface Bans {
+  /** Says a word; repeating it or saying words in another order is harmless. Returns the word that then holds. */
+  put(ban: SharedBan): Promise<SharedBan>;
+  /** All words that hold since the cursor, ended and lifted ones for as long as they are remembered. Null: all. */
+  changes(since: string | null): Promise<BanChanges>;
+  /** Hears of words as they are said, as far as the way there is open; `changes` is the truth. Returns what ends it. */
+  listen(hear: (ban: SharedBan) => void): () => void;
+}
+
+/** A lease on an exit. */
+export interface Lease extends Fence {
+  readonly pool: string;
+  readonly exit: string;
+  /** Unguessable; names the lease. */
+  readonly id: string;
+}
+
+/** What is asked for. */
+export interface LeaseAsk {
+  readonly pool: string;
+  /** At most 8, best first; one of them is given. Those of one `leaseBucket` cost one call. */
+  readonly candidates: readonly string[];
+  readonly ttlMs: number;
+  /** How many leases an exit may have at once; 1: exclusive. */
+  readonly slots: number;
+}
+
+/** Who uses which exit. */
+export interface Leases {
+  /** The first candidate that has a slot free; null where none has. */
+  acquire(ask: LeaseAsk): Promise<Lease | null>;
+  /** Makes leases last `ttlMs` from now. For each: whether it was still held. */
+  renew(leases: readonly Lease[], ttlMs: number): Promise<readonly boolean[]>;
+  /** Gives leases back. For each: whether it was still held. */
+  release(leases: readonly Lease[]): Promise<readonly boolean[]>;
+}
+
+/** Rates that all gateways keep together. */
+export interface Limits {
+  /** Takes up to `wanted` from the rate that goes by this key. */
+  take(key: string, rate: Rate, wanted: number): Promise<LimitTake>;
+}
+
+/** What was taken. */
+export type LimitTake = Pick<Granted, 'granted' | 'retryAfterMs'>;
+
+/** The gateways of a fleet. */
+export interface Members {
+  /** Tells that `self` is alive for `ttlMs` more; returns all who are, in the order of their ids. */
+  announce(self: Member, ttlMs: number): Promise<readonly Member[]>;
+  /** Takes a gateway off the list. */
+  leave(id: string): Promise<void>;
+  /** All who are alive, in the order of their ids. */
+  list(): Promise<readonly Member[]>;
 }

@@ -16,6 +16,17 @@ export interface ExitCount {
   readonly count: number;
 }
 
+/** How the shared state is. */
+export interface StateReadings {
+  readonly isShared: boolean;
+  readonly gateways: number;
+  readonly bansWaiting: number;
+  /** Calls of the store by what came of them. */
+  readonly counts: Readonly<Record<string, number>>;
+  /** Words about bans. */
+  readonly bans: Readonly<Record<string, number>>;
+}
+
 /** Live values, asked for when metrics are read. What is left out is not shown. */
 export interface Gauges {
   readonly exchangesOpen?: () => number;
@@ -30,6 +41,8 @@ export interface Gauges {
   readonly adminAnswers?: () => ReadonlyMap<string, number>;
   readonly eventListeners?: () => number;
   readonly eventListenersDropped?: () => number;
+  /** Null where nothing is shared. */
+  readonly state?: () => StateReadings | null;
   readonly requestsWaiting?: () => number;
   readonly pacedPairs?: () => number;
   /** By pool. */
@@ -82,9 +95,26 @@ function gaugesText(gauges: Gauges, version: string): string {
     ),
     text('turnpike_event_listeners', asReading(gauges.eventListeners)),
     text('turnpike_event_listeners_dropped_total', asReading(gauges.eventListenersDropped)),
+    ...stateTexts(gauges.state?.() ?? null, text),
     text('turnpike_log_lines_dropped_total', asReading(gauges.logLinesDropped)),
     text('turnpike_build_info', [{ labels: [version, process.version], value: 1 }]),
   ].join('');
+}
+
+function stateTexts(
+  state: StateReadings | null,
+  text: (name: MetricName, readings: Iterable<Reading>) => string,
+): string[] {
+  const one = (value: number | undefined): Reading[] => (value === undefined ? [] : [{ labels: [], value }]);
+  const byName = (counts: Readonly<Record<string, number>> = {}): Reading[] =>
+    Object.entries(counts).map(([name, value]) => ({ labels: [name], value }));
+  return [
+    text('turnpike_state_shared', one(state === null ? undefined : Number(state.isShared))),
+    text('turnpike_state_gateways', one(state?.gateways)),
+    text('turnpike_state_bans_waiting', one(state?.bansWaiting)),
+    text('turnpike_state_events_total', byName(state?.counts)),
+    text('turnpike_state_bans_total', byName(state?.bans)),
+  ];
 }
 
 /** Metrics of the process, without those whose number of series comes and goes with the traffic. */

@@ -154,14 +154,14 @@ function successor(points: Uint32Array, value: number): number {
 }
 
 /** 32 bits of a text (FNV-1a over its UTF-16 units, then mixed). */
-function hashText(text: string, seed: number): number {
+export function hashText(text: string, seed: number): number {
   let state = 0x811c9dc5 ^ seed;
   for (let i = 0; i < text.length; i++) state = Math.imul(state ^ text.charCodeAt(i), 0x01000193);
   return mix(state, seed);
 }
 
 /** Two words to one, every bit of either deciding about every bit of it (MurmurHash3's finaliser, twice). */
-function mix(a: number, b: number): number {
+export function mix(a: number, b: number): number {
   let state = Math.imul(a ^ (a >>> 16), 0x85ebca6b) ^ b;
   state = Math.imul(state ^ (state >>> 13), 0xc2b2ae35);
   state = Math.imul(state ^ (state >>> 16), 0x85ebca6b);

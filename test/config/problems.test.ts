@@ -50,8 +50,6 @@ describe('every kind of problem has its place and says what is wanted', () => {
       'pools: { p: { upstreams: [ { list: "http://h/x", allow: "nonsense/" } ] } }',
       /^1 pools\.p\.upstreams\[0\]\.allow.*: expected an exception/,
     ],
-    ['state: { kind: redis }', "1 state.kind: 'redis' is not supported in this version"],
-    ['state: { url: env:REDIS }', '1 state.url: is not supported in this version'],
     [
       'clients: [ { name: a, password: "vault:x" } ]',
       '1 clients[0].password: vault: references are not supported in this version',

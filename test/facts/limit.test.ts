@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { charged, msUntilFree, parseRate, takeOne, used } from '../../src/facts/limit.js';
+import {
+  charged,
+  msUntilFree,
+  parseRate,
+  shareOfRate,
+  takeOne,
+  takeUpTo,
+  used,
+} from '../../src/facts/limit.js';
 import type { Rate } from '../../src/facts/limit.js';
 
 describe('rates as text', () => {
@@ -137,5 +145,43 @@ describe('what has passed already', () => {
         expect(passed).toBeLessThanOrEqual(1000 + ((nowMs - 1000) * 1000) / 10_000 + 400);
       }),
     );
+  });
+});
+
+describe('several at once, and parts of a rate', () => {
+  const rates = fc.record({
+    count: fc.integer({ min: 1, max: 50 }),
+    perMs: fc.integer({ min: 1, max: 100_000 }),
+    burst: fc.integer({ min: 1, max: 60 }),
+  });
+
+  it('S8 grants as many as one by one would', () => {
+    fc.assert(
+      fc.property(rates, fc.array(fc.tuple(fc.nat(5000), fc.integer({ min: 1, max: 9 }))), (rate, asks) => {
+        let [many, single, nowMs] = [0, 0, 1_000_000];
+        for (const [waitMs, wanted] of asks) {
+          nowMs += waitMs;
+          const taken = takeUpTo(rate, { fullAtMs: many, wanted }, nowMs);
+          many = taken.fullAtMs;
+          let granted = 0;
+          for (let n = 0; n < wanted; n++) {
+            const one = takeOne(rate, single, nowMs);
+            if (one.kind === 'limited') break;
+            single = one.fullAtMs;
+            granted++;
+          }
+          expect(taken.granted).toBe(granted);
+          expect(taken.retryAfterMs > 0).toBe(granted === 0);
+          expect(Math.abs(many - single)).toBeLessThan(1);
+        }
+      }),
+    );
+  });
+
+  it('S3 parts of a rate are together no more than the rate, but each at least one', () => {
+    const rate = { count: 100, perMs: 1000, burst: 10 };
+    expect(shareOfRate(rate, 4)).toEqual({ count: 25, perMs: 1000, burst: 2 });
+    expect(shareOfRate(rate, 100)).toEqual({ count: 1, perMs: 1000, burst: 1 });
+    expect(shareOfRate({ count: 8, perMs: 1000 }, 0)).toEqual({ count: 8, perMs: 1000, burst: 8 });
   });
 });

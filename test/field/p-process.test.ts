@@ -1,6 +1,6 @@
 /** Field cases of kind P: the process lives, and its books balance. */
 import { describe, expect, it, vi } from 'vitest';
-import { MemoryPins } from '../../src/state/memory.js';
+import { MemoryPins } from '../../src/state/memory/pins.js';
 import type { Pins } from '../../src/state/ports.js';
 import { openSockets, socketsBackTo } from '../support/probes.js';
 import { RawClient } from '../support/raw-client.js';

@@ -49,7 +49,11 @@ export function headFor(target: string, options: AskOptions = {}): string {
 }
 
 /** One request on a connection of its own. */
-export async function ask(gateway: TestGateway, target: string, options: AskOptions = {}): Promise<Answer> {
+export async function ask(
+  gateway: Pick<TestGateway, 'port'>,
+  target: string,
+  options: AskOptions = {},
+): Promise<Answer> {
   const client = await RawClient.connect(gateway.port);
   client.write(headFor(target, options) + (options.body ?? '') + (options.early ?? ''));
   const message = await client.answer();

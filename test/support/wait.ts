@@ -16,3 +16,16 @@ export async function waitFor<T>(
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
 }
+
+/** The same for a look that takes time itself. */
+export async function eventually(
+  what: string,
+  look: () => Promise<boolean>,
+  guardMs = 15_000,
+): Promise<void> {
+  const endMs = performance.now() + guardMs;
+  while (!(await look())) {
+    if (performance.now() > endMs) throw new Error(`waited ${guardMs} ms for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 10 * LOOK_MS));
+  }
+}

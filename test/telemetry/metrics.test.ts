@@ -188,6 +188,19 @@ it('two gateways in one process do not meet (M03)', async () => {
   expect((await series(two)).has(name)).toBe(false);
 });
 
+it('tells of the shared state where there is one', async () => {
+  const state = {
+    ...{ isShared: false, gateways: 3, bansWaiting: 2, counts: { calls: 7 }, bans: { said: 1 } },
+  };
+  const found = await series(metricsWith({ state: () => state }));
+  expect(found.get('turnpike_state_shared')).toBe(0);
+  expect(found.get('turnpike_state_gateways')).toBe(3);
+  expect(found.get('turnpike_state_events_total{event="calls"}')).toBe(7);
+  expect(found.get('turnpike_state_bans_total{event="said"}')).toBe(1);
+  const alone = await series(metricsWith({ state: () => null }));
+  expect([...alone.keys()].filter((name) => name.startsWith('turnpike_state'))).toEqual([]);
+});
+
 describe('the text', () => {
   it('describes every metric of the table, once, and only those', async () => {
     const text = await metricsWith({ exits: () => [] }).render();

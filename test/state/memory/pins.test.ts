@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Pin } from '../../src/state/ports.js';
-import { MemoryPins } from '../../src/state/memory.js';
-import { ManualClock } from './manual-clock.js';
+import type { Pin } from '../../../src/state/ports.js';
+import { MemoryPins } from '../../../src/state/memory/pins.js';
+import { ManualClock } from '../manual-clock.js';
 
 describe('MemoryPins: bounds', () => {
   it('K09 drops the longest unused session when it is full', async () => {
@@ -10,7 +10,7 @@ describe('MemoryPins: bounds', () => {
     const pins = new MemoryPins(clock, 3);
     for (const key of ['a', 'b', 'c']) await pins.bind(key, `u-${key}`, 1000);
     clock.advance(500);
-    await pins.find('a', 1000);
+    pins.find('a', 1000);
     await pins.bind('d', 'u-d', 1000);
     const found = await Promise.all(['a', 'b', 'c', 'd'].map(async (key) => pins.find(key, 1000)));
     expect(found.map((pin) => pin?.exit)).toEqual(['u-a', undefined, 'u-c', 'u-d']);
@@ -87,7 +87,7 @@ describe('MemoryPins: 10,000 random histories', () => {
           clock.advance(next.waitMs);
           const expected = model.run(next, from, clock.nowMs());
           const { key, exit } = next;
-          if (next.what === 'find') expect(await pins.find(key, 1000)).toEqual(expected);
+          if (next.what === 'find') expect(pins.find(key, 1000)).toEqual(expected);
           if (next.what === 'bind') expect(await pins.bind(key, exit, 1000)).toEqual(expected);
           if (next.what === 'drop') await pins.drop(key);
           if (next.what === 'move') {

@@ -1,8 +1,8 @@
 /** The shared facts of a gateway that shares with nobody: pins in a map of this process. */
-import type { Clock } from '../core/clock.js';
-import { parsePinKey } from '../facts/pin.js';
-import type { Answer, HeldPin, Pin, PinQuery, Pins } from './ports.js';
-import { Smallest } from './smallest.js';
+import type { Clock } from '../../core/clock.js';
+import { parsePinKey } from '../../facts/pin.js';
+import type { HeldPin, Pin, PinQuery, Pins } from '../ports.js';
+import { Smallest } from '../smallest.js';
 
 interface Entry {
   pin: Pin;
@@ -39,7 +39,7 @@ export class MemoryPins implements Pins {
     return this.#entries.size;
   }
 
-  find(key: string, ttlMs: number): Answer<Pin | null> {
+  find(key: string, ttlMs: number): Pin | null {
     const entry = this.#live(key);
     if (entry === null) return null;
     this.#refresh(key, entry, ttlMs);
@@ -60,6 +60,16 @@ export class MemoryPins implements Pins {
     if (entry.pin.exit === from.exit && entry.pin.generation === from.generation) entry.pin = next;
     this.#refresh(key, entry, move.ttlMs);
     return entry.pin;
+  }
+
+  /** Sets a pin whatever was there, as another store tells it. */
+  set(key: string, pin: Pin, ttlMs: number): void {
+    const entry = this.#live(key);
+    if (entry === null) this.#insert(key, pin, ttlMs);
+    else {
+      entry.pin = pin;
+      this.#refresh(key, entry, ttlMs);
+    }
   }
 
   async drop(key: string): Promise<boolean> {

@@ -1,0 +1,180 @@
+/**
+ * The state that gateways share, put together: what one decides about exits and sessions the others know. Without Redis
+ * it is the state of a fleet of one. It translates between events and ledger on one side and words of the fleet on the
+ * other, and decides nothing itself.
+ */
+import type { Config } from '../config/config.js';
+import type { TurnpikeEvent } from '../core/events.js';
+import type { Clock } from '../core/clock.js';
+import type { Emit } from '../core/events.js';
+import type { Random } from '../core/random.js';
+import { banKey } from '../state/ban-key.js';
+import { BanNews } from '../state/fallback/ban-news.js';
+import { Fleet } from '../state/fallback/fleet.js';
+import { HeldLeases } from '../state/fallback/held-leases.js';
+import { NearLimits } from '../state/fallback/limits.js';
+import { NearPins } from '../state/fallback/pins.js';
+import type { Pins, SharedBan } from '../state/ports.js';
+import type { Link } from '../state/redis/link.js';
+import { memoryStores, redisStores, type StoreParts, type Stores } from '../state/stores.js';
+import type { StateReadings } from '../telemetry/metrics.js';
+import { rendezvous } from '../upstreams/shards.js';
+
+/** What the shared state needs of the gateway. */
+export interface FleetNeeds {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly emit: Emit;
+  readonly gatewayId: string;
+  readonly version: string;
+  /** Requests under way. */
+  load(): number;
+  /** Takes over what another gateway decided about an exit. */
+  applyBan(ban: SharedBan): void;
+  /** Keys (`banKey`) of all bans that are on here. */
+  heldBans(): ReadonlySet<string>;
+}
+
+/** The shared state. */
+export interface FleetState {
+  readonly pins: Pins;
+  readonly limits: NearLimits;
+  readonly leases: HeldLeases;
+  readonly fleet: Fleet;
+  /** `memory`: nothing is shared. */
+  kind(): 'memory' | 'shared' | 'degraded';
+  /** Hears what happens here, to tell it. */
+  subscribe(event: TurnpikeEvent): void;
+  readings(): StateReadings | null;
+  start(): void;
+  stop(): Promise<void>;
+}
+
+const LEASE_TTL_MS = 30_000;
+const LEASE_IDLE_MS = 10_000;
+
+/** Makes it; nothing is connected yet. */
+export function makeFleetState(config: Config, needs: FleetNeeds): FleetState {
+  const { clock, random } = needs;
+  // Until a ban can't come again by an old word: as long as the longest ban lasts.
+  const banKeepMs = Math.max(config.bans.site_cap, config.bans.transport_cap);
+  const parts = { clock, random, banKeepMs };
+  if (config.state.kind === 'memory') return alone(memoryStores(parts), needs);
+  const stores = redisStores(config.state, parts);
+  const near = new NearPins({ far: stores.pins, clock, isUp: () => stores.link.isUp });
+  const news = new BanNews({
+    ...{ bans: stores.bans, clock, random, by: needs.gatewayId, keepMs: banKeepMs },
+    apply: (ban) => {
+      near.doubt(ban.exit);
+      needs.applyBan(ban);
+    },
+  });
+  return together({ needs, parts, stores, near, news });
+}
+
+/** What is the same for one and for many. */
+function commonOf(stores: Stores, needs: FleetNeeds, isUp: () => boolean) {
+  const { clock, random } = needs;
+  const self = () => ({ id: needs.gatewayId, version: needs.version, load: needs.load(), keys: [] });
+  let ownerOf = rendezvous([needs.gatewayId]);
+  const fleet = new Fleet({
+    ...{ members: stores.members, clock, random, self },
+    changed: (ids) => {
+      ownerOf = rendezvous(ids);
+      const detail = { gateways: ids.length };
+      needs.emit({ type: 'note', level: 'info', what: 'fleet_changed', detail });
+    },
+  });
+  const limits = new NearLimits({ far: stores.limits, clock, isUp, gateways: () => fleet.ids.length });
+  const leases = new HeldLeases({
+    ...{ leases: stores.leases, clock, ttlMs: LEASE_TTL_MS, idleMs: LEASE_IDLE_MS, isUp },
+    isMine: (_, exit) => ownerOf({ id: exit, index: 0 }) === needs.gatewayId,
+  });
+  return { fleet, limits, leases };
+}
+
+function alone(stores: Stores, needs: FleetNeeds): FleetState {
+  return {
+    ...commonOf(stores, needs, () => true),
+    pins: stores.pins,
+    kind: () => 'memory',
+    subscribe: () => undefined,
+    readings: () => null,
+    start: () => undefined,
+    stop: async () => undefined,
+  };
+}
+
+interface Together {
+  readonly needs: FleetNeeds;
+  readonly parts: StoreParts;
+  readonly stores: ReturnType<typeof redisStores>;
+  readonly near: NearPins;
+  readonly news: BanNews;
+}
+
+function together({ needs, stores, near, news }: Together): FleetState {
+  const { link } = stores;
+  const common = commonOf(stores, needs, () => link.isUp);
+  const { fleet, leases } = common;
+  link.listen({
+    changed: (isUp, cause) => {
+      const what = isUp ? 'state_shared' : 'state_degraded';
+      needs.emit({ type: 'note', level: isUp ? 'info' : 'warn', what, detail: isUp ? {} : { cause } });
+      if (!isUp) return;
+      void news.readAll();
+      fleet.back();
+      void leases.back();
+    },
+    subscribed: () => {
+      near.doubtAll();
+      void news.poll();
+    },
+  });
+  return {
+    ...common,
+    pins: near,
+    kind: () => (link.isUp ? 'shared' : 'degraded'),
+    subscribe: (event) => tell(news, needs, event),
+    readings: () => readingsOf({ link, news, fleet }),
+    start: () => {
+      link.start();
+      news.start();
+      fleet.start();
+      leases.start();
+    },
+    stop: async () => {
+      news.stop();
+      await Promise.all([news.flush(), leases.stop(), fleet.stop()]);
+      link.close();
+    },
+  };
+}
+
+/** What was decided here becomes a word of the fleet. */
+function tell(news: BanNews, needs: FleetNeeds, event: TurnpikeEvent): void {
+  if (event.type === 'exit_banned') {
+    const { upstream: exit, site, forMs: leftMs, strikes, reason } = event;
+    news.say({ exit, site, leftMs, strikes, reason });
+    return;
+  }
+  if (event.type === 'site_guarded' && event.lifted > 0) {
+    const held = needs.heldBans();
+    news.takeBack((ban) => held.has(banKey(ban)));
+  }
+  if (event.type !== 'note' || event.what !== 'exit_lifted') return;
+  const { exit, site } = event.detail;
+  if (typeof exit !== 'string' || (typeof site !== 'string' && site !== null)) return;
+  news.say({ exit, site, leftMs: 0, strikes: 0, reason: 'lifted' });
+}
+
+function readingsOf(of: { link: Link; news: BanNews; fleet: Fleet }): StateReadings {
+  const { link, news, fleet } = of;
+  return {
+    isShared: link.isUp,
+    gateways: fleet.ids.length,
+    bansWaiting: news.waiting,
+    counts: { ...link.counts },
+    bans: { ...news.counts },
+  };
+}

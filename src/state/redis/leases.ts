@@ -1,0 +1,111 @@
+/** Leases in Redis: by pool and bucket, the candidates of one bucket in one call. */
+import type { Random } from '../../core/random.js';
+import { leaseBucket, MAX_CANDIDATES } from '../../facts/lease.js';
+import type { Lease, LeaseAsk, Leases } from '../ports.js';
+import type { RedisKeys } from './keys.js';
+import type { Link } from './link.js';
+import { whole } from './pins.js';
+import { readWhole } from './records.js';
+import type { ScriptName } from './scripts.js';
+
+/** What a batch says of one lease: under which epoch and by which name. */
+interface Named {
+  readonly lease: Pick<Lease, 'pool' | 'exit'>;
+  readonly epoch: string;
+  readonly member: string;
+}
+
+const MAX_BATCH = 200;
+
+/** The leases of a fleet. */
+export class RedisLeases implements Leases {
+  constructor(
+    private readonly link: Link,
+    private readonly keys: RedisKeys,
+    private readonly random: Random,
+  ) {}
+
+  async acquire(ask: LeaseAsk): Promise<Lease | null> {
+    const byBucket = grouped(ask.candidates.slice(0, MAX_CANDIDATES), leaseBucket);
+    for (const [bucket, exits] of byBucket) {
+      const lease = await this.#acquireIn(bucket, exits, ask);
+      if (lease !== null) return lease;
+    }
+    return null;
+  }
+
+  async renew(leases: readonly Lease[], ttlMs: number): Promise<readonly boolean[]> {
+    return this.#batch('lease-renew', leases.map(named), [whole(ttlMs)]);
+  }
+
+  async release(leases: readonly Lease[]): Promise<readonly boolean[]> {
+    return this.#batch('lease-release', leases.map(named), []);
+  }
+
+  async #acquireIn(bucket: number, exits: readonly string[], ask: LeaseAsk): Promise<Lease | null> {
+    const { pool } = ask;
+    const id = this.random.hex(16);
+    const keys = [
+      this.keys.leaseCount(pool, bucket),
+      ...exits.map((exit) => this.keys.leases(pool, bucket, exit)),
+    ];
+    try {
+      const args = [id, whole(ask.ttlMs), ask.slots, this.random.hex(8)];
+      const [tag, index, fence, epoch] = await this.link.run('lease-acquire', keys, args);
+      const exit = exits[readWhole(index) ?? -1];
+      const count = readWhole(fence);
+      if (tag !== 'leased') return null;
+      if (exit !== undefined && count !== null && typeof epoch === 'string')
+        return { pool, exit, id, epoch, fence: count };
+      this.link.counts.ignored++;
+    } catch (error) {
+      // The lease may have been given; nobody will use it.
+      const lost = exits.map((exit) => ({ lease: { pool, exit }, epoch: '', member: `${id}:` }));
+      this.#batch('lease-release', lost, []).catch(() => undefined);
+      throw error;
+    }
+    return null;
+  }
+
+  async #batch(
+    script: ScriptName,
+    leases: readonly Named[],
+    args: readonly number[],
+  ): Promise<readonly boolean[]> {
+    const isHeld = new Map<Named, boolean>();
+    const groups = grouped(leases, ({ lease }) => this.keys.leaseCount(lease.pool, leaseBucket(lease.exit)));
+    await Promise.all(
+      [...groups].flatMap(([count, all]) =>
+        batches(all).map(async (group) => {
+          const keys = group.map(({ lease }) =>
+            this.keys.leases(lease.pool, leaseBucket(lease.exit), lease.exit),
+          );
+          const names = group.flatMap(({ epoch, member }) => [epoch, member]);
+          const [, ...held] = await this.link.run(script, [count, ...keys], [...args, ...names]);
+          group.forEach((each, n) => isHeld.set(each, held[n] === 1));
+        }),
+      ),
+    );
+    return leases.map((each) => isHeld.get(each) === true);
+  }
+}
+
+function named(lease: Lease): Named {
+  return { lease, epoch: lease.epoch, member: `${lease.id}:${lease.fence}` };
+}
+
+function grouped<K, T>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
+  const groups = new Map<K, T[]>();
+  for (const item of items) {
+    const group = groups.get(keyOf(item));
+    if (group === undefined) groups.set(keyOf(item), [item]);
+    else group.push(item);
+  }
+  return groups;
+}
+
+function batches<T>(items: readonly T[]): T[][] {
+  return Array.from({ length: Math.ceil(items.length / MAX_BATCH) }, (_, n) =>
+    items.slice(n * MAX_BATCH, (n + 1) * MAX_BATCH),
+  );
+}

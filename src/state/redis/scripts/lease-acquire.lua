@@ -1,0 +1,20 @@
+-- Leases the first of some exits that has a slot free.
+-- KEYS 1 count and epoch (hash), 2… leases of each candidate (zset of lease:fence by end)
+-- ARGV 1 lease, 2 time to live in ms, 3 slots, 4 epoch where there is none
+-- Reply {'leased', index of the candidate from 0, fence, epoch} | {'none'}
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+for i = 2, #KEYS do
+  redis.call('ZREMRANGEBYSCORE', KEYS[i], '-inf', now)
+  if redis.call('ZCARD', KEYS[i]) < tonumber(ARGV[3]) then
+    redis.call('HSETNX', KEYS[1], 'epoch', ARGV[4])
+    local fence = redis.call('HINCRBY', KEYS[1], 'fence', 1)
+    -- The count outlives every lease by far; when it goes after all, its epoch goes with it.
+    redis.call('PEXPIRE', KEYS[1], 30 * 86400000)
+    redis.call('ZADD', KEYS[i], string.format('%d', now + tonumber(ARGV[2])), ARGV[1] .. ':' .. fence)
+    local last = redis.call('ZREVRANGE', KEYS[i], 0, 0, 'WITHSCORES')[2]
+    redis.call('PEXPIRE', KEYS[i], string.format('%d', math.max(tonumber(last) - now, 1)))
+    return { 'leased', i - 2, fence, redis.call('HGET', KEYS[1], 'epoch') }
+  end
+end
+return { 'none' }
