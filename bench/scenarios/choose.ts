@@ -120,7 +120,16 @@ const RULES = {
 function measured(program: Program, pool: object, ledger: object, strategy: string): number {
   const count = strategy.includes('per_site') || strategy === 'fastest' ? 5000 : 20_000;
   const filter = { country: null, city: null, asn: null, tags: [], upstream: null };
-  const about = { pool, view: ledger, nowMs: 5, site: SITE, filter, avoid: new Set(), pinned: null, pace: null };
+  const about = {
+    pool,
+    view: ledger,
+    nowMs: 5,
+    site: SITE,
+    filter,
+    avoid: new Set(),
+    pinned: null,
+    pace: null,
+  };
   const more = { cursors: new program.Cursors(), random: program.seededRandom(2) };
   const rounds = Array.from({ length: ROUNDS + 1 }, () => {
     const start = process.cpuUsage();

@@ -41,8 +41,8 @@ export async function pickAnother(
 }
 
 /**
- * The exit for the first try, when its turn has come. Where none is free: as the route says (`on_exhausted`). Waits at most `timeouts.acquire` for
- * a pool, and not at all when waiting can't help.
+ * The exit for the first try, when its turn has come. Where none is free: as the route says (`on_exhausted`). Waits at
+ * most `timeouts.acquire` for a pool, and not at all when waiting can't help.
  */
 export async function pickExit(
   services: GatewayServices,

@@ -29,6 +29,7 @@ export interface Suspect {
 }
 
 const NONE: Effect = { kind: 'none' };
+
 /** What the answer says of the pace, the odds and the tier; suspect ones wait for {@link settleSuspects}. */
 export function learnOf(
   services: GatewayServices,

@@ -1,7 +1,8 @@
 /**
- * Requests that wait for an exit to come free or to have rested: one line for each route and site, fair between
- * clients; those that need an exit of their own have queues of their own, so that nobody else waits behind them. Whoever comes while others wait waits behind them. It decides who is served next and when to look again, and
- * doesn't know what is looked for.
+ * Requests that wait for an exit to come free or to have rested: one line for each route and site, fair between clients;
+ * those that need an exit of their own have queues of their own, so that nobody else waits behind them. Whoever comes
+ * while others wait waits behind them. It decides who is served next and when to look again, and doesn't know what is
+ * looked for.
  */
 import type { Clock, Timer } from '../core/clock.js';
 import { FairLine } from '../facts/fair-line.js';

@@ -26,7 +26,7 @@ const view = new Ledger({}, systemRandom);
 const rules = { name: 'main', strategy: 'hash', slotsPerExit: Infinity };
 const pool = buildPool({ ...rules, upstreams }, (upstream) => view.intern(upstream));
 const filter = { country: null, city: null, asn: null, tags: [], upstream: null };
-const about = { pool, view, cursors: new Cursors(), nowMs: 1, random: systemRandom, site: 's', filter };
+const about = { pool, view, cursors: new Cursors(), nowMs: 1, random: systemRandom, site: 's', pace: null, filter };
 const ids = [];
 for (let n = 0; n < 10000; n++) {
   const choice = choose({ ...about, avoid: new Set(), pinned: null, sessionKey: '7:crawler:s-' + n, hashKey: null });

@@ -181,7 +181,7 @@ describe('limits of the gateway', () => {
     const both = [ask(gateway, page), ask(gateway, page)];
     const refused = await Promise.race(both);
     expect(refused.problem()).toMatchObject({ code: 'no_upstream', blame: 'gateway' });
-    expect(refused.field('retry-after')).toBe('1');
+    expect(refused.field('retry-after')).toMatch(/^[1-9]$/);
     peer.answer('first');
     expect((await first).status).toBe(200);
     await waitFor('the one that waited', () => exit.heads.length === 2);
