@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { orStop, PROJECT_ROOT } from '../support/peer.js';
 import { freePort, OTHER_CORE, GATEWAY_CORE, start, waitForPort } from '../support/process.js';
 import type { Contestant, Course, RunningContestant } from './contestants.js';
+import { CAPTCHA_TEXT } from './scenarios.js';
 
 const PROGRAM = join(PROJECT_ROOT, 'dist', 'cli', 'main.js');
 const ADMIN_TOKEN = 'bench-admin-token-0123456789';
@@ -54,6 +55,8 @@ pools: { main: { upstreams: [ { file: ./exits.txt } ], strategy: ${manner.strate
 routes: [ { match: {}, pools: [main], retries: 3, timeout: 9s } ]
 timeouts: { dial: 1s, first_byte: 3s, acquire: 6s }
 bans: { site: 30s, site_cap: 2m, transport: 5s, transport_cap: 1m, suspect_window: 20s }
+guard: { window: 10s, canary: 1s }
+rules: [ { name: captcha, when: { status: 200, body: { contains: "${CAPTCHA_TEXT}" } } } ]
 log: { file: ./access.log }
 `;
 }
