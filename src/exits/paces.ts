@@ -46,7 +46,7 @@ const LATENCY_WEIGHT = 0.05;
 /** One pool at one site: what choosing asks about. */
 class PoolAtSite implements PaceView {
   readonly #rests: Map<number, Rest>;
-  readonly #pacing: Pacing;
+  #pacing: Pacing;
   readonly learnt: SitePace;
   inFlight = 0;
   latencyMs = 0;
@@ -55,6 +55,11 @@ class PoolAtSite implements PaceView {
     this.#pacing = pacing;
     this.#rests = rests;
     this.learnt = new SitePace(nowMs);
+  }
+
+  /** A reload may ask for another pace; what was learnt stays. */
+  use(pacing: Pacing): void {
+    this.#pacing = pacing;
   }
 
   get spacingMs(): number {
@@ -142,7 +147,7 @@ export class Paces {
     found.rests.set(slot, rest);
     this.#sites.delete(site);
     this.#sites.set(site, found);
-    if (this.#rests > this.maxRests || this.#sites.size > this.maxSites) this.#makeRoom();
+    if (this.#rests > this.maxRests) this.#makeRoom();
     return visit(at, rest, nowMs);
   }
 
@@ -158,12 +163,13 @@ export class Paces {
     if (found === undefined) {
       found = { rests: new Map<number, Rest>(), pools: new Map<string, PoolAtSite>() };
       this.#sites.set(now.site, found);
+      if (this.#sites.size > this.maxSites) this.#makeRoom();
     }
     let at = found.pools.get(poolName);
     if (at === undefined) {
       at = new PoolAtSite(pacing, found.rests, now.nowMs);
       found.pools.set(poolName, at);
-    }
+    } else at.use(pacing);
     return at;
   }
 

@@ -49,6 +49,19 @@ describe('N7 rest between two uses of an exit for a site', () => {
     expect(view?.isFull).toBe(false);
   });
 
+  it('a reload that asks for another pace is obeyed where the site is known', () => {
+    const paces = new Paces();
+    paces.begin(fixed, first, { site: SITE, nowMs: 0 }).end(0);
+    const slower = { ...fixed, pacing: { spacing: 5000, siteSlots: 2 } };
+    expect(paces.view(slower, SITE, 0)?.restedAtMs(first)).toBe(5000);
+  });
+
+  it('asking about sites where no exit is free is bounded too', () => {
+    const paces = new Paces(2, 100);
+    for (let nth = 0; nth < 10; nth++) paces.view(fixed, `s${nth}.example`, nth);
+    expect(paces.siteCount).toBe(2);
+  });
+
   it('a pool without pacing costs nothing and remembers nothing', () => {
     const paces = new Paces();
     const plain = poolOf(1);
