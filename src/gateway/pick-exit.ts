@@ -147,11 +147,13 @@ export function askFor(
   course: PickCourse,
   where: { readonly pool: Pool; readonly pinned: string | null; readonly filter: ExitFilter },
 ): ChooseAsk {
-  const { pool } = where;
+  const { pool, pinned, filter } = where;
   const { site } = job.ask.context.target;
   const nowMs = services.clock.nowMs();
   return {
-    ...where,
+    pool,
+    pinned,
+    filter,
     view: services.ledger,
     cursors: services.ledger.cursors,
     random: services.random,

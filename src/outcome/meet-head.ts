@@ -18,7 +18,7 @@ export function isStatus({ status }: CompiledRule, given: number): boolean {
 export function meetHead(rule: CompiledRule, head: HeadSeen): RuleHit | 'open' | null {
   if (!isStatus(rule, head.status)) return null;
   let field = 'status';
-  let found = String(head.status);
+  let found = '';
   for (const each of rule.fields) {
     const value = meetField(each, head.fields);
     if (value === null) return null;
@@ -40,7 +40,7 @@ export function meetHead(rule: CompiledRule, head: HeadSeen): RuleHit | 'open' |
   if (rule.sizeBelow !== null) {
     return head.length === null ? 'open' : meetSize(rule, head, head.length);
   }
-  return { rule, field, found: found.slice(0, FOUND_CHARS) };
+  return { rule, field, found: field === 'status' ? String(head.status) : found.slice(0, FOUND_CHARS) };
 }
 
 /** The hit of a body that is too small. */

@@ -16,6 +16,7 @@ const NO_RULES: readonly CompiledRule[] = [];
 /** The rules in force at one place. */
 export class PlaceRules {
   private readonly byStatus = new Map<number, readonly CompiledRule[]>();
+  private readonly byStatusUnread = new Map<number, readonly CompiledRule[]>();
   private readonly byField = new Map<string, CompiledRule[]>();
   private readonly plain: CompiledRule[] = [];
   private readonly ofFaults: CompiledRule[] = [];
@@ -52,7 +53,7 @@ export class PlaceRules {
         if (head.isReadable || !rule.needsBody) (pending ??= []).push(rule);
       } else if (hits === null || !isKnown(hits, hit)) (hits ??= []).push(hit);
     };
-    for (const rule of this.ofStatus(head.status)) consider(rule);
+    for (const rule of this.ofStatus(head.status, head.isReadable)) consider(rule);
     const { fields } = head;
     if (this.byField.size > 0) {
       for (let at = 0; at < fields.length; at++) {
@@ -102,13 +103,14 @@ export class PlaceRules {
     return { head, hits, pending: open, lookAt, holdBytes };
   }
 
-  /** Rules that ask for no field, by the status that they want. */
-  private ofStatus(status: number): readonly CompiledRule[] {
-    let rules = this.byStatus.get(status);
+  /** Rules that ask for no field, by the status that they want; without those of bodies where none can be read. */
+  private ofStatus(status: number, isReadable: boolean): readonly CompiledRule[] {
+    const known = isReadable ? this.byStatus : this.byStatusUnread;
+    let rules = known.get(status);
     if (rules === undefined) {
-      rules = this.plain.filter((rule) => isStatus(rule, status));
+      rules = this.plain.filter((rule) => isStatus(rule, status) && (isReadable || !rule.needsBody));
       // Statuses have three digits, so this holds a thousand lists at most.
-      this.byStatus.set(status, rules);
+      known.set(status, rules);
     }
     return rules;
   }
