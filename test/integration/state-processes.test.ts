@@ -42,7 +42,8 @@ const portOf = (gateway: ServeProcess): number => Number(new URL(gateway.admin).
 
 async function metric(gateway: ServeProcess, name: string): Promise<number> {
   const { text } = await askAdmin(portOf(gateway), '/metrics');
-  return Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1]);
+  const line = text.split('\n').find((each) => each.startsWith(`${name} `));
+  return Number(line?.slice(name.length + 1));
 }
 
 async function stateOf(gateway: ServeProcess): Promise<string> {
@@ -127,5 +128,24 @@ describe('S3 D05 a fleet whose Redis goes away', () => {
     expect(await exitOf(one, 'begun')).toBe(begun);
     expect(await exitOf(other, 'begun')).toBe(begun);
     expect(one.log()).toMatch(/state_degraded/);
+  });
+});
+
+describe('S3 K01 a gateway that starts and gets no Redis', () => {
+  it.each([
+    ['nobody listens', async () => `redis://127.0.0.1:${await freePort('127.0.0.1')}`, 'connection'],
+    [
+      'the login is wrong',
+      async () => `redis://nobody:wrong@127.0.0.1:${stage.keep(await startRedis()).port}`,
+      'WRONGPASS',
+    ],
+  ])('serves, and says so in its log: %s', async (_, urlOf, cause) => {
+    const exit = await stage.good('exit');
+    const state = { kind: 'redis', url: await urlOf(), secret: 'a secret of the fleet' };
+    const gateway = stage.keep(await startServe([exit.url], { admin: adminSection, state }));
+    expect(await exitOf(gateway, 'any')).toBe('exit');
+    await eventually('the word of it', async () => gateway.log().includes('state_degraded'));
+    expect(gateway.log()).toContain(`"cause":"${cause}"`);
+    expect(await metric(gateway, 'turnpike_state_events_total{event="outages"}')).toBe(1);
   });
 });

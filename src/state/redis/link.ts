@@ -56,6 +56,9 @@ export interface LinkCounts {
 /** A tagged reply. */
 export type Reply = readonly [tag: string, ...rest: unknown[]];
 
+/** Probes that fail before it is said that there is no Redis at the start. */
+const PROBES_BEFORE_WORD = 3;
+
 /** The line. */
 export class Link {
   readonly counts: LinkCounts = { calls: 0, timeouts: 0, refusals: 0, ignored: 0, outages: 0 };
@@ -64,6 +67,10 @@ export class Link {
   readonly #messages: RedisClient;
   #breaker = untried;
   #cause = 'untried';
+  /** The code of the last error that belonged to no call. */
+  #said = 'connection';
+  /** Whether anybody was told how things stand: who begins without Redis hears of it as of one that went away. */
+  #isTold = false;
   #turn = 0;
   #probing: Timer | null = null;
   #isClosed = false;
@@ -71,8 +78,8 @@ export class Link {
   constructor(private readonly parts: LinkParts) {
     this.#commands = makeClient(parts.place, parts.random);
     this.#messages = makeClient(parts.place, parts.random);
-    // Faults show in calls and in `close`; without a hearer they would end the process.
-    this.#commands.on('error', () => undefined);
+    // Faults show in calls and in `close`; a login that is refused shows nowhere else.
+    this.#commands.on('error', (error: unknown) => (this.#said = faultOf(error)));
     this.#messages.on('error', () => undefined);
     this.#commands.on('close', () => this.#note('broken', 'closed'));
     this.#commands.on('ready', () => {
@@ -197,6 +204,7 @@ export class Link {
   }
 
   #tell(): void {
+    this.#isTold = true;
     for (const each of this.#listeners) each.changed?.(this.isUp, this.#cause);
   }
 
@@ -216,8 +224,13 @@ export class Link {
       // The breaker was told; of an error that doesn't concern it, this is the word.
       this.#breaker = breakerAfter(this.#breaker, 'broken');
       if (error instanceof StoreAway) this.#cause = error.message;
+      if (isAwayCode(this.#said) && this.#said !== 'connection') this.#cause = this.#said;
     }
     if (this.#isClosed) return;
+    if (!this.#isTold && this.#breaker.isOpen && this.#turn >= PROBES_BEFORE_WORD) {
+      this.counts.outages++;
+      this.#tell();
+    }
     if (!this.#breaker.isOpen) {
       this.#tell();
       return;
