@@ -51,7 +51,8 @@ describe('A10 a login for the proxy that goes on inside TLS', () => {
     const { client, answer } = await connect(gateway, 'a.test:443', { fields: [login('u', 'p')] });
     expect(answer.status).toBe(200);
     const inner = `GET / HTTP/1.1\r\nHost: a.test\r\n${login('u', 'wrong')}\r\n\r\n`;
-    expect(await client.write(inner).until(inner)).toBe(inner);
+    // The exit echoes, and then answers what it takes for a request.
+    expect((await client.write(inner).until(inner)).slice(0, inner.length)).toBe(inner);
     expect(await gateway.metrics()).toMatch(/^turnpike_tunnels_open(\{[^}]*\})? 1$/m);
     client.destroy();
   });
