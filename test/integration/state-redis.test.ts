@@ -106,7 +106,7 @@ describe('S12 D04 each script runs on', () => {
       async () => (await pins.bind('k', 'u-a', TTL_MS).catch(() => null)) !== null,
     );
     expect(await sentinels.replica.admin.role()).toContain('master');
-  });
+  }, 60_000);
 });
 
 describe('what stands in Redis', () => {
