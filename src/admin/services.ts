@@ -71,10 +71,12 @@ export type Reloaded =
   | {
       readonly kind: 'applied';
       readonly upstreams: number;
+      /** Settings that are others than before, by section. */
       readonly changed: readonly string[];
+      /** Settings that differ from those at the start and take effect with the next one. */
       readonly needsRestart: readonly string[];
     }
-  /** The old one goes on. Problems hold no values of the file. */
+  /** The old one goes on. Every problem with its path; no values of the file. */
   | { readonly kind: 'kept'; readonly problems: readonly string[] };
 
 /** What becomes of the tunnels of a banned exit. */

@@ -4,6 +4,7 @@
  * way belongs to no configuration and stays.
  */
 import { isDeepStrictEqual } from 'node:util';
+import type { Reloaded } from '../admin/services.js';
 import type { Config } from '../config/config.js';
 import type { Loaded } from '../config/load.js';
 import { formatProblem } from '../config/problems.js';
@@ -12,18 +13,8 @@ import { Secret } from '../core/secret.js';
 import type { Rules } from '../gateway/services.js';
 import { buildRules, countUpstreams, type BuiltRules, type RulesParts } from './rules.js';
 
-/** What came of a new configuration. */
-export type Applied =
-  | {
-      readonly kind: 'applied';
-      readonly upstreams: number;
-      /** Settings that are others than before, by section. */
-      readonly changed: readonly string[];
-      /** Settings that differ from those at the start and take effect with the next one. */
-      readonly needsRestart: readonly string[];
-    }
-  /** The old configuration goes on. Every problem with its path; no values of the file. */
-  | { readonly kind: 'kept'; readonly problems: readonly string[] };
+/** What came of a new configuration; the admin API says it in the same words. */
+export type Applied = Reloaded;
 
 /** Who asked for it. */
 export type ReloadCause = ConfigReloaded['cause'];

@@ -2,6 +2,7 @@
  * Which pools of the route serve a request, in which order: as listed, or by the tier that the site has reached; never
  * one whose budget is spent, or that would cost more than the exchange may. Holds where each site stands, bounded.
  */
+import { touched } from '../core/eldest.js';
 import type { TurnpikeEvent } from '../core/events.js';
 import { Escalation, type TierChoice } from '../outcome/escalation.js';
 import { noCost, type PoolCost } from '../outcome/spending.js';
@@ -21,18 +22,7 @@ export class Tiers {
 
   /** The tiers of this route for this site. */
   of(route: string, site: string): Escalation {
-    const key = `${route}\n${site}`;
-    const known = this.#byKey.get(key) ?? new Escalation();
-    this.#byKey.delete(key);
-    this.#byKey.set(key, known);
-    if (this.#byKey.size > MAX_SITES)
-      for (const oldest of this.#byKey.keys()) return this.#drop(oldest, known);
-    return known;
-  }
-
-  #drop(key: string, kept: Escalation): Escalation {
-    this.#byKey.delete(key);
-    return kept;
+    return touched(this.#byKey, `${route}\n${site}`, MAX_SITES, () => new Escalation());
   }
 }
 

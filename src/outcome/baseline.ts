@@ -3,6 +3,7 @@
  * few odd ones change nothing and a site that changes is followed. Bounded; the site that was asked for longest ago
  * goes first. Only good answers may be learnt, or blocks would become usual.
  */
+import { touched } from '../core/eldest.js';
 
 /** So many of the last answers are kept of one shape. */
 const KEPT = 31;
@@ -82,17 +83,6 @@ export class Baseline {
   get size(): number {
     return this.sites.size;
   }
-}
-
-/** The value of this key, now the youngest; made where there is none, for which the oldest goes. */
-function touched<Value>(map: Map<string, Value>, key: string, most: number, make: () => Value): Value {
-  const value = map.get(key) ?? make();
-  if (!map.delete(key) && map.size >= most) {
-    const [oldest] = map.keys();
-    if (oldest !== undefined) map.delete(oldest);
-  }
-  map.set(key, value);
-  return value;
 }
 
 const MOST_SEGMENTS = 4;

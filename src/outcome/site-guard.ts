@@ -8,6 +8,7 @@
  *      └──── the same by one rule, and nothing good ───▶ suspended ─────────────┘
  *            within the window                           enough good answers, or its time is over
  */
+import { dropEldest } from '../core/eldest.js';
 
 /** `guard` in the configuration; times in milliseconds. */
 export interface GuardRules {
@@ -231,11 +232,8 @@ export class SiteGuard {
   }
 
   #forgetOldest(): void {
-    for (const site of this.#watches.keys()) {
-      this.#watches.delete(site);
-      this.#guarded.delete(site);
-      return;
-    }
+    const site = dropEldest(this.#watches);
+    if (site !== undefined) this.#guarded.delete(site);
   }
 }
 

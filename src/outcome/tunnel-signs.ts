@@ -3,6 +3,7 @@
  * offers a bad certificate. They count together, for an exit at a site, and only where another exit was good there
  * meanwhile: what all exits get is the site's own.
  */
+import { dropEldest } from '../core/eldest.js';
 
 /** How a tunnel ended, as its bytes told. */
 export interface TunnelEnd {
@@ -104,7 +105,7 @@ export class TunnelSigns {
       tunnels.exits.delete(exit);
       return held;
     }
-    if (known === undefined && tunnels.exits.size >= MOST_EXITS) dropFirst(tunnels.exits);
+    if (known === undefined && tunnels.exits.size >= MOST_EXITS) dropEldest(tunnels.exits);
     tunnels.exits.set(exit, held);
     return null;
   }
@@ -112,7 +113,7 @@ export class TunnelSigns {
   #tunnelsOf(site: string): SiteTunnels {
     const known = this.#sites.get(site);
     if (known !== undefined) return known;
-    if (this.#sites.size >= MOST_SITES) dropFirst(this.#sites);
+    if (this.#sites.size >= MOST_SITES) dropEldest(this.#sites);
     const made: SiteTunnels = { usualOut: 0, good: [], exits: new Map() };
     this.#sites.set(site, made);
     return made;
@@ -126,11 +127,4 @@ function noteGood(tunnels: SiteTunnels, exit: number, bytesOut: number, nowMs: n
   const other = tunnels.good.find((good) => good.exit !== exit);
   const latest = { exit, atMs: nowMs };
   tunnels.good = other === undefined ? [latest] : [latest, other];
-}
-
-function dropFirst<Key>(map: Map<Key, unknown>): void {
-  for (const key of map.keys()) {
-    map.delete(key);
-    return;
-  }
 }

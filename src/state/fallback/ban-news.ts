@@ -3,6 +3,7 @@
  * and asks every two seconds for what was not heard. It orders words by their version and knows nothing of what a ban does.
  * What can't be said while the store is away is kept, the newest of each, and said when it is back.
  */
+import { dropEldest } from '../../core/eldest.js';
 import type { Clock, Timer } from '../../core/clock.js';
 import type { Random } from '../../core/random.js';
 import { nextVersion, supersedes } from '../../facts/ban-order.js';
@@ -200,22 +201,15 @@ export class BanNews {
       const [old, { untilMs }] = next.value;
       if (untilMs + this.#parts.keepMs * FORGET_EARLY <= nowMs) this.#words.delete(old);
     }
-    if (this.#words.size <= DEFAULT_MAX_WORDS) return;
-    for (const eldest of this.#words.keys()) {
-      this.#words.delete(eldest);
-      return;
-    }
+    if (this.#words.size > DEFAULT_MAX_WORDS) dropEldest(this.#words);
   }
 
   #keepToSay(key: string, word: Word): void {
     this.#journal.delete(key);
     this.#journal.set(key, word);
     if (this.#journal.size <= (this.#parts.maxJournal ?? DEFAULT_MAX_JOURNAL)) return;
-    for (const eldest of this.#journal.keys()) {
-      this.#journal.delete(eldest);
-      this.counts.dropped++;
-      return;
-    }
+    dropEldest(this.#journal);
+    this.counts.dropped++;
   }
 
   async #sayAll(): Promise<void> {
