@@ -213,7 +213,13 @@ export class Listener implements ConnectionHost, ArrivalHost {
   }
 
   private onConnection(socket: net.Socket): void {
-    const remoteAddress = plainAddress(socket.remoteAddress);
+    // Without the IPv6 wrapping that dual-stack sockets put round IPv4.
+    const remoteAddress = socket.remoteAddress?.replace(/^::ffff:/, '');
+    // Reset before it was looked at: nobody knows who it was, so it can't be let in as anybody, balancers least of all.
+    if (remoteAddress === undefined) {
+      socket.destroy();
+      return;
+    }
     socket.once('close', () => this.services.doors.closed());
     if (!this.services.doors.opened()) {
       passOver(this.services, this.defaults, socket, remoteAddress);
@@ -290,10 +296,4 @@ export class Listener implements ConnectionHost, ArrivalHost {
       detail: `a connection could not be accepted: ${error.code ?? error.message}`,
     });
   }
-}
-
-/** The address without the IPv6 wrapping that dual-stack sockets put round IPv4. */
-function plainAddress(address: string | undefined): string {
-  if (address === undefined) return '';
-  return address.startsWith('::ffff:') ? address.slice(7) : address;
 }

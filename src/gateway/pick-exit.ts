@@ -46,6 +46,8 @@ export interface PickCourse {
   readonly pin: SessionPin | null;
   /** Only so many pools of the route; all when not given. */
   readonly poolCount?: number;
+  /** The time to judge by, where several must be judged by the same; now when not given. */
+  readonly nowMs?: number;
 }
 
 /**
@@ -149,7 +151,7 @@ export function askFor(
 ): ChooseAsk {
   const { pool, pinned, filter } = where;
   const { site } = job.ask.context.target;
-  const nowMs = services.clock.nowMs();
+  const nowMs = course.nowMs ?? services.clock.nowMs();
   return {
     pool,
     pinned,

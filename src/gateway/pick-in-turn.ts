@@ -111,8 +111,8 @@ async function pickInTurn(
       need: needOf(job, pinned),
       giveUpMs,
       isAgain: job.trace.attempts > 0,
-      look: () => {
-        const found = chooseFrom(services, job, course, pinned);
+      look: (lookMs) => {
+        const found = chooseFrom(services, job, { ...course, nowMs: lookMs }, pinned);
         if (found.kind === 'exit') return { kind: 'found', found };
         return { kind: 'later', afterMs: found.failure.retryAfterMs ?? Infinity };
       },

@@ -20,7 +20,11 @@ export interface Waiter<Found> {
   readonly giveUpMs: number;
   /** Goes before the others of its client: it has been served once and has to try again. */
   readonly isAgain: boolean;
-  look(): Look<Found>;
+  /**
+   * @param nowMs the time to judge by: one for a whole round, or an exit that has rested a moment too late for the one
+   *   whose turn it is would go to the next
+   */
+  look(nowMs: number): Look<Found>;
   /** Calls `leave` when the one who waits is gone. */
   onGone(leave: (() => void) | null): void;
 }
@@ -107,9 +111,10 @@ export class WaitingLines<Found> {
   #serve(line: Line<Found>): void {
     let served: { readonly entry: Entry<Found>; readonly found: Found } | null = null;
     let afterMs = LOOK_AGAIN_MS;
+    const nowMs = this.clock.nowMs();
     line.fair.serve((entry) => {
       if (served !== null) return false;
-      const look = entry.waiter.look();
+      const look = entry.waiter.look(nowMs);
       if (look.kind === 'found') served = { entry, found: look.found };
       else afterMs = Math.min(afterMs, look.afterMs);
       return look.kind === 'found';

@@ -35,6 +35,7 @@ function order(waits: readonly Promise<string | null>[]): (string | null)[] {
   return ended;
 }
 
+const noop = (): void => undefined;
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('N7 waiting for an exit', () => {
@@ -52,6 +53,24 @@ describe('N7 waiting for an exit', () => {
     await settle();
     expect(ended).toEqual(['b0', 's0', 'b1', 'b2']);
     expect([lines.size, lines.has('line'), clock.pending]).toEqual([0, false, 0]);
+  });
+
+  it('all heads are judged by the same time: what comes free during a round is for the next', () => {
+    const times: number[] = [];
+    const late = (nowMs: number): Look<string> => {
+      times.push(nowMs);
+      clock.advance(1);
+      return { kind: 'later', afterMs: 10_000 };
+    };
+    for (const client of ['a', 'b'])
+      void lines.wait(
+        'line',
+        { client, need: '', giveUpMs: 1040, isAgain: false, look: late, onGone: noop },
+        0,
+      );
+    clock.advance(1);
+    expect(times).toEqual([1001, 1001]);
+    clock.advance(100);
   });
 
   it('looks again when it makes sense, and every 50 ms in any case', async () => {

@@ -1,5 +1,5 @@
 /** A balancer in front that says who connected to it: that address counts for logins, limits and the log. */
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { TestGateway } from '../support/gateway.js';
@@ -77,6 +77,23 @@ describe('the PROXY protocol', () => {
     const gateway = await stage.gateway([await stage.good('page')], { ...behind('127.9.9.9'), clients });
     expect(await statusOf(gateway, 'PROXY TCP4 10.1.2.3 127.0.0.1 5000 80\r\n')).toBe(400);
     expect(await statusOf(gateway, '')).toBe(407);
+  });
+
+  it('says nothing of one that was reset before it was looked at: nobody knows who that was', async () => {
+    const gateway = await stage.gateway([await stage.good('page')], { ...behind('127.0.0.0/8'), clients });
+    // Our loop stands still meanwhile, so the reset is there before the connection is taken.
+    const script = [
+      'import socket, struct, sys',
+      's = socket.create_connection(("127.0.0.1", int(sys.argv[1])))',
+      's.sendall(b"PROXY TCP4 10.1.2.3 127.0.0.1 5000 80\\r\\n")',
+      's.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))',
+      's.close()',
+    ].join('\n');
+    execFileSync('python3', ['-c', script, String(gateway.port)]);
+    expect(await statusOf(gateway, 'PROXY TCP4 10.1.2.3 127.0.0.1 5000 80\r\n')).toBe(200);
+    const lines = gateway.events.filter((event) => event.type === 'exchange_ended');
+    expect(lines.map(({ status, clientAddress }) => `${status} ${clientAddress}`)).toEqual(['200 10.1.2.3']);
+    expect(gateway.events.filter((event) => event.type === 'connection_refused')).toEqual([]);
   });
 
   it('counts each client by itself against connections_per_address', async () => {
