@@ -104,6 +104,7 @@ describe('S12 D04 each script runs on', () => {
     await eventually(
       'the new primary',
       async () => (await pins.bind('k', 'u-a', TTL_MS).catch(() => null)) !== null,
+      45_000,
     );
     expect(await sentinels.replica.admin.role()).toContain('master');
   }, 60_000);

@@ -207,7 +207,8 @@ export async function startSentinels(): Promise<{
             `dir ${folder}`,
             `sentinel monitor turnpike ${HOST} ${primary.port} 2`,
             'sentinel down-after-milliseconds turnpike 1000',
-            'sentinel failover-timeout turnpike 5000',
+            // An election without a winner is held again after twice this.
+            'sentinel failover-timeout turnpike 1000',
           ];
           writeFileSync(file, `${lines.join('\n')}\n`);
           return [file, '--sentinel'];

@@ -81,6 +81,11 @@ export class Link {
     // Faults show in calls and in `close`; a login that is refused shows nowhere else.
     this.#commands.on('error', (error: unknown) => (this.#said = faultOf(error)));
     this.#messages.on('error', () => undefined);
+    // A client that is told to leave while it still asks the Sentinels where to go ends for good.
+    for (const client of [this.#commands, this.#messages])
+      client.on('end', () => {
+        if (!this.#isClosed) client.connect().catch(() => undefined);
+      });
     this.#commands.on('close', () => this.#note('broken', 'closed'));
     this.#commands.on('ready', () => {
       if (this.#breaker.isOpen && !this.#isClosed) this.#probeSoon(0);
