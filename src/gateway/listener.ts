@@ -213,10 +213,11 @@ export class Listener implements ConnectionHost, ArrivalHost {
   }
 
   private onConnection(socket: net.Socket): void {
-    // Without the IPv6 wrapping that dual-stack sockets put round IPv4.
     const remoteAddress = socket.remoteAddress?.replace(/^::ffff:/, '');
-    // Reset before it was looked at: nobody knows who it was, so it can't be let in as anybody, balancers least of all.
+    // Whoever is reset before we look has no address any more, and can't be let in as anybody.
     if (remoteAddress === undefined) {
+      for (const type of ['client_connected', 'client_disconnected'] as const)
+        this.services.emit({ type, listener: this.defaults.name });
       socket.destroy();
       return;
     }

