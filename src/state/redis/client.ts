@@ -4,6 +4,7 @@
  * times. Who decides what a fault means is `link.ts`.
  */
 import { Cluster, Redis } from 'ioredis';
+import './quick-strings.js';
 import type { Secret } from '../../core/secret.js';
 import type { Random } from '../../core/random.js';
 
