@@ -125,8 +125,14 @@ export function hopFields(request: HopRequest): Fields {
   return fields;
 }
 
+/** Whether it is about the server as a whole, which each form says in its own way (RFC 9112, section 3.2.4). */
+export function isAboutServer({ method, target }: HopRequest): boolean {
+  return target.isBare && method === 'OPTIONS';
+}
+
 /** The request as the target itself wants it: origin-form (RFC 9112, section 3.2.1), and nothing that is meant for a proxy. */
 export function originHead(request: HopRequest): string {
-  const line = `${request.method} ${request.target.path} HTTP/1.1\r\n`;
+  const path = isAboutServer(request) ? '*' : request.target.path;
+  const line = `${request.method} ${path} HTTP/1.1\r\n`;
   return `${line}${request.fields.toWire()}${hopFields(request).toWire()}\r\n`;
 }

@@ -6,7 +6,7 @@ import type { Target } from '../protocol/target.js';
 import type { Upstream, UpstreamLogin } from '../upstreams/upstream.js';
 import type { HopRequest } from './channel.js';
 import { dialUpstream, leftMs } from './dial-upstream.js';
-import { hopFields, type HttpWay } from './http-channel.js';
+import { hopFields, isAboutServer, type HttpWay } from './http-channel.js';
 import { MAX_INTERIM } from './http-connection.js';
 import { faultKindOf, openFault } from './local-faults.js';
 import type { Opener, TunnelOptions, TunnelOutcome } from './open.js';
@@ -42,7 +42,8 @@ export const httpWay: HttpWay = {
 function absoluteHead(request: HopRequest, upstream: Upstream): string {
   const { target } = request;
   const scheme = target.scheme === 'ws' ? 'http' : target.scheme;
-  const line = `${request.method} ${scheme}://${target.authority}${target.path} HTTP/1.1\r\n`;
+  const path = isAboutServer(request) ? '' : target.path;
+  const line = `${request.method} ${scheme}://${target.authority}${path} HTTP/1.1\r\n`;
   return `${line}${request.fields.toWire()}${ownFields(request, upstream).toWire()}\r\n`;
 }
 

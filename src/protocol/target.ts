@@ -29,6 +29,8 @@ export interface Target {
   readonly site: string;
   /** Path and query as they came, `/` at least; empty for authority-form. */
   readonly path: string;
+  /** Neither path nor query was written: by OPTIONS it is then the server that is meant and not its `/`. */
+  readonly isBare: boolean;
 }
 
 /** A target, or the answer that the request gets instead. */
@@ -73,8 +75,12 @@ export function parseAbsoluteForm(text: string): TargetResult {
   const rest = text.slice(end);
   if (NOT_IN_PATH.test(rest)) return refused(PATH_FAULT);
   const path = rest.startsWith('/') ? rest : `/${rest}`;
+  const isBare = rest === '';
   const { host, port, authority, hostPort, addressClass, site } = base;
-  return { kind: 'target', target: { scheme, host, port, authority, hostPort, addressClass, site, path } };
+  return {
+    kind: 'target',
+    target: { scheme, host, port, authority, hostPort, addressClass, site, path, isBare },
+  };
 }
 
 const PATH_FAULT =
@@ -122,6 +128,7 @@ function httpTarget(text: string): Target | { readonly detail: string } {
     addressClass,
     site,
     path: '/',
+    isBare: true,
   };
   if (text.length <= LONGEST_MEMO_KEY) httpTargets.set(text, target);
   return target;
@@ -139,7 +146,7 @@ export function parseAuthority(text: string): TargetResult {
   const { host, addressClass, site } = facts;
   const target: Target = {
     ...{ scheme: 'tunnel', host, port, authority: hostPort, hostPort },
-    ...{ addressClass, site, path: '' },
+    ...{ addressClass, site, path: '', isBare: false },
   };
   const result: TargetResult = { kind: 'target', target };
   if (text.length <= LONGEST_MEMO_KEY) tunnelTargets.set(text, result);

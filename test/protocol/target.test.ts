@@ -27,7 +27,19 @@ describe('absolute-form', () => {
       addressClass: 'name',
       site: 'a.example',
       path: '/p/a?q=%7B',
+      isBare: false,
     });
+  });
+
+  it.each([
+    ['http://a.test', true],
+    ['http://a.test:81', true],
+    ['ws://a.test', true],
+    ['http://a.test/', false],
+    ['http://a.test?', false],
+    ['http://a.test/x', false],
+  ])('%j is bare: %s', (text, isBare) => {
+    expect(targetOf(parseAbsoluteForm(text)).isBare).toBe(isBare);
   });
 
   it.each([
@@ -118,6 +130,7 @@ describe('G3 authority-form', () => {
       addressClass: 'name',
       site: 'a.example',
       path: '',
+      isBare: false,
     });
     expect(targetOf(parseAuthority('[2001:DB8::1]:22'))).toMatchObject({
       host: '2001:db8::1',
