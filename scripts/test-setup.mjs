@@ -71,6 +71,14 @@ const tools = [
     version: ['--version'],
     use: 'the state that gateways share',
   },
+  { name: 'ip', debian: 'iproute2', programs: ['ip'], version: ['-V'], use: 'networks of their own' },
+  {
+    name: 'unshare',
+    debian: 'util-linux',
+    programs: ['unshare'],
+    version: ['--version'],
+    use: 'networks of their own',
+  },
   { name: 'requests', debian: 'python3-requests', module: 'requests', use: 'a real client' },
   { name: 'socks', debian: 'python3-socks', module: 'socks', use: 'SOCKS5 for Python requests' },
   ...['httpx', 'urllib3', 'aiohttp', 'pycurl', 'scrapy'].map((name) => ({

@@ -22,7 +22,7 @@ export class RawClient {
   private pieces: Buffer[] = [];
   private isGone = false;
 
-  private constructor(readonly socket: net.Socket) {
+  constructor(readonly socket: net.Socket) {
     socket.on('data', (chunk: Buffer) => this.pieces.push(chunk));
     socket.on('end', () => {
       if (this.ending === 'open') this.ending = 'fin';

@@ -167,10 +167,10 @@ export interface ScriptedUpstream {
   close(): Promise<void>;
 }
 
-/** Starts a scripted upstream on a free port, inside TLS when it gets a certificate. */
+/** Starts a scripted upstream on a free port or where this server listens, inside TLS when it gets a certificate. */
 export async function startScripted(
   script: Script,
-  host = '127.0.0.1',
+  at: string | net.Server = '127.0.0.1',
   certificate?: { readonly cert: string; readonly key: string },
 ): Promise<ScriptedUpstream> {
   const peers: Peer[] = [];
@@ -197,9 +197,10 @@ export async function startScripted(
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(0, host, resolve);
+    if (typeof at === 'string') server.listen(0, at, resolve);
+    else server.listen(at, resolve);
   });
-  const { port } = server.address() as net.AddressInfo;
+  const { port, address: host } = server.address() as net.AddressInfo;
   const openNow = (): number => peers.filter((peer) => !peer.isClosed).length;
   const authority = `${host.includes(':') ? `[${host}]` : host}:${port}`;
   const scheme = certificate === undefined ? 'http' : 'https';

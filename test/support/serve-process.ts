@@ -28,6 +28,8 @@ const main = resolve(import.meta.dirname, '../../dist/cli/main.js');
 export interface ServeOptions {
   /** `ulimit -n` of the process; that of the tests when not given. */
   readonly openFiles?: number;
+  /** What the command begins with, to run it elsewhere. */
+  readonly inside?: readonly string[];
 }
 
 /** Starts one on free ports and waits until it listens. Sections of `config` are laid over a small base. */
@@ -47,7 +49,8 @@ export async function startServe(
   writeFileSync(file, stringify({ ...base, ...config }));
   const command = [process.execPath, '--unhandled-rejections=strict', main, 'serve', '--config', file];
   const limit = options.openFiles === undefined ? '' : `ulimit -n ${options.openFiles}; `;
-  const child = spawn('/bin/sh', ['-c', `${limit}exec "$@"`, 'sh', ...command], {
+  const { inside = [] } = options;
+  const child = spawn('/bin/sh', ['-c', `${limit}exec "$@"`, 'sh', ...inside, ...command], {
     cwd: folder,
     env: { PATH: process.env['PATH'] ?? '' },
     stdio: ['ignore', 'ignore', 'pipe'],
