@@ -3,14 +3,16 @@
  * after each: its answer must be its own, whatever the input left behind.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { startGateway, type TestGateway } from '../support/gateway.js';
 import type { TurnpikeEvent } from '../../src/core/events.js';
+import { makeCertificate, type TestCertificate } from '../support/real-origins.js';
 import type { Input, Inputs } from './inputs.js';
 import { judgeAnswer } from './judge-answer.js';
-import { judgeStream } from './judge-stream.js';
+import { judgeStream, startedOf, triesOf } from './judge-stream.js';
 import { cutUp } from './mutate.js';
-import { Recorder, type ScriptedReply } from './recorder.js';
-import { MarkedClient, sendStream, type Heard } from './talk.js';
+import type { ScriptedReply } from './recorder.js';
+import { startSide, type Side } from './sides.js';
+import { sendStream, type Heard } from './talk.js';
+import { ways, type Way } from './ways.js';
 
 /** An input that was served wrongly. */
 export interface Finding {
@@ -38,19 +40,14 @@ const INPUTS_A_GATEWAY = 2_000;
 const MANY_FINDINGS = 20;
 
 /** What stands for the time of a batch. */
-interface Stand {
-  readonly gateway: TestGateway;
-  readonly upstream: Recorder;
-  readonly socks: Recorder;
-  readonly marked: MarkedClient;
-}
+type Stand = ReadonlyMap<Way, Side>;
 
-/** Serves one input and returns the complaints about it. */
+/** Serves one input and returns the complaints about it, and where the marked question goes. */
 type Serve = (
-  stand: Stand,
+  side: Side,
   input: Input,
   inputs: Inputs,
-) => Promise<{ complaints: string[]; isHang: boolean; reached: number }>;
+) => Promise<{ complaints: string[]; isHang: boolean; reached: number; markedAt?: string }>;
 
 /** Runs the corpus as it is, and then so many spoiled inputs. */
 export async function runCampaign(
@@ -75,7 +72,7 @@ export async function runCampaign(
   const delay = monitorEventLoopDelay({ resolution: 10 });
   delay.enable();
   try {
-    await runAll(what === 'streams' ? serveStream : serveAnswer, { figures, inputs, count });
+    await runAll(what, { figures, inputs, count });
   } finally {
     delay.disable();
     stopWatching();
@@ -85,70 +82,49 @@ export async function runCampaign(
 }
 
 async function runAll(
-  serve: Serve,
+  what: 'streams' | 'answers',
   { figures, inputs, count }: { figures: Figures; inputs: Inputs; count: number },
 ): Promise<void> {
+  const serve = what === 'streams' ? serveStream : serveAnswer;
   const corpus = inputs.corpus();
   const total = corpus.length + count;
+  const which = what === 'streams' ? ways : (['plain'] as const);
+  const certificate = await makeCertificate();
   const goesOn = (): boolean => figures.inputs < total && figures.findings.length < MANY_FINDINGS;
   while (goesOn()) {
-    const stand = await startStand();
+    const stand = await startStand(which, certificate);
     const until = figures.inputs + INPUTS_A_GATEWAY;
     while (goesOn() && figures.inputs < until) {
-      await runOne(serve, { stand, figures, inputs }, corpus[figures.inputs] ?? inputs.next());
+      const input = corpus[figures.inputs] ?? inputs.next();
+      const side = stand.get(input.way);
+      if (side !== undefined) await runOne(serve, { side, figures, inputs }, input);
     }
-    await endStand(stand);
+    for (const side of stand.values()) await side.close();
   }
+  await certificate.dispose();
 }
 
-async function startStand(): Promise<Stand> {
-  const upstream = new Recorder();
-  const socks = new Recorder();
-  const [httpPort, socksPort] = [await upstream.listen(), await socks.listen()];
-  const quick = { site: '1ms', site_cap: '1ms', transport: '1ms', transport_cap: '1ms' };
-  const gateway = await startGateway({
-    upstreams: [],
-    config: {
-      targets: { allow: [] },
-      pools: {
-        main: { upstreams: [{ url: `http://127.0.0.1:${httpPort}` }] },
-        socks: { upstreams: [{ url: `socks5h://127.0.0.1:${socksPort}` }] },
-      },
-      routes: [
-        { match: { host: ['socks.test'] }, pools: ['socks'] },
-        { match: {}, pools: ['main'] },
-      ],
-      retry: { retries: 0 },
-      bans: quick,
-      timeouts: { first_byte: '2s', body_idle: '2s', client_header: '5s', drain: '1s' },
-    },
-  });
-  return { gateway, upstream, socks, marked: new MarkedClient(gateway.port) };
-}
-
-async function endStand({ gateway, upstream, socks, marked }: Stand): Promise<void> {
-  marked.close();
-  await gateway.close();
-  await upstream.close();
-  await socks.close();
+async function startStand(which: readonly Way[], certificate: TestCertificate): Promise<Stand> {
+  const sides = which.map(async (way) => [way, await startSide(way, certificate)] as const);
+  return new Map(await Promise.all(sides));
 }
 
 async function runOne(
   serve: Serve,
-  { stand, figures, inputs }: { stand: Stand; figures: Figures; inputs: Inputs },
+  { side, figures, inputs }: { side: Side; figures: Figures; inputs: Inputs },
   input: Input,
 ): Promise<void> {
-  (stand.gateway.events as TurnpikeEvent[]).length = 0;
-  stand.upstream.take();
+  (side.gateway.events as TurnpikeEvent[]).length = 0;
+  for (const recorder of side.recorders) recorder.take();
   const before = process.cpuUsage();
-  const { complaints, isHang, reached } = await serve(stand, input, inputs);
+  const { complaints, isHang, reached, markedAt = 'mark.test' } = await serve(side, input, inputs);
   const { user, system } = process.cpuUsage(before);
   figures.cpuMs.push((user + system) / 1000);
   figures.reached += reached;
   if (isHang) figures.hangs++;
-  const url = `http://mark.test/${figures.inputs}`;
-  stand.upstream.reply = () => null;
-  const answer = await stand.marked.ask(url);
+  for (const recorder of side.recorders) recorder.reply = () => null;
+  const url = `http://${markedAt}/${figures.inputs}`;
+  const answer = await side.marked.ask(url);
   figures.marks++;
   if (answer !== `GET ${url} 0`) {
     figures.mixUps++;
@@ -158,15 +134,16 @@ async function runOne(
   figures.findings.push(...complaints.map((complaint) => ({ input, complaint })));
 }
 
-const serveStream: Serve = async ({ gateway, upstream }, { bytes }, { random }) => {
-  const heard = await sendStream(gateway.port, cutUp(bytes, random));
-  const isQuiet = await quiet(() => upstream.busy === 0);
-  const { recorded, insides } = upstream.take();
+const serveStream: Serve = async ({ gateway, recorders, dial }, { bytes, way }, { random }) => {
+  const heard = await sendStream(dial(), cutUp(bytes, random));
+  const isQuiet = await quiet(() => recorders.every(({ busy }) => busy === 0));
+  // The end of a tunnel is told when both its sides are closed, which the client may see first.
+  await quiet(() => startedOf(recorders.flatMap((each) => each.recorded)) <= triesOf(gateway.events));
+  const taken = recorders.map((recorder) => recorder.take());
+  const [recorded, insides] = [taken.flatMap((each) => each.recorded), taken.flatMap((each) => each.insides)];
   const complaints = judgeStream({
+    ...{ way, heard, recorded, insides },
     text: bytes.toString('latin1'),
-    heard,
-    recorded,
-    insides,
     events: gateway.events,
   });
   if (!isQuiet) complaints.push('half a request was left at the upstream');
@@ -177,31 +154,44 @@ const serveStream: Serve = async ({ gateway, upstream }, { bytes }, { random }) 
   };
 };
 
+/** The targets by which an answer is asked for: one proxy, one behind a SOCKS5 proxy, one of two exits. */
+const ANSWER_HOSTS = ['fuzz.test', 'fuzz.test', 'fuzz.test', 'behind.test', 'helped.test'] as const;
 const METHODS = ['GET', 'GET', 'GET', 'HEAD', 'POST', 'upgrade'] as const;
 const ENDS = ['end', 'end', 'end', 'reset', 'keep'] as const;
 
-const serveAnswer: Serve = async ({ gateway, upstream, socks }, { kind, bytes }, { random }) => {
+const serveAnswer: Serve = async (side, { kind, bytes }, { random }) => {
   const reply: ScriptedReply = {
     pieces: cutUp(bytes, random),
     then: ENDS[random.below(ENDS.length)] ?? 'end',
   };
   const asked = kind === 'answer' ? (METHODS[random.below(METHODS.length)] ?? 'GET') : 'CONNECT';
   const isSocks = kind === 'socks-answer';
-  upstream.reply = () => reply;
-  socks.greet = () => reply;
-  const heard: Heard = await sendStream(gateway.port, [
-    Buffer.from(questionOf(asked, isSocks ? 'socks.test' : 'fuzz.test')),
-  ]);
+  const host = isSocks ? 'socks.test' : hostFor(asked, random.below(ANSWER_HOSTS.length));
+  const isHelped = host === 'helped.test';
+  const speakers = isHelped ? [side.spoilt] : side.recorders;
+  for (const recorder of speakers) recorder.reply = () => reply;
+  side.socks.greet = () => reply;
+  const heard: Heard = await sendStream(side.dial(), [Buffer.from(questionOf(asked, host))]);
   const method = asked === 'upgrade' ? 'GET' : asked;
+  const reached = side.recorders.flatMap((recorder) => recorder.take().recorded);
   const outcome = {
     kind: isSocks ? 'socks' : 'answer',
-    method,
-    reply,
-    heard,
-    events: gateway.events,
+    ...{ method, reply, heard, isHelped },
+    events: side.gateway.events,
   } as const;
-  return { complaints: judgeAnswer(outcome), isHang: heard.hangs, reached: upstream.take().recorded.length };
+  return {
+    complaints: judgeAnswer(outcome),
+    isHang: heard.hangs,
+    reached: reached.length,
+    ...(!isSocks && { markedAt: host }),
+  };
 };
+
+/** A tunnel behind SOCKS5 has no answer that could be spoilt. */
+function hostFor(asked: string, drawn: number): string {
+  const host = ANSWER_HOSTS[drawn] ?? 'fuzz.test';
+  return asked === 'CONNECT' && host === 'behind.test' ? 'fuzz.test' : host;
+}
 
 function questionOf(asked: (typeof METHODS)[number] | 'CONNECT', host: string): string {
   if (asked === 'CONNECT') return `CONNECT ${host}:443 HTTP/1.1\r\nHost: ${host}:443\r\n\r\n`;
@@ -229,7 +219,7 @@ function watchUncaught(figures: Figures): () => void {
   const listener = (error: unknown): void => {
     figures.uncaught++;
     const complaint = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    figures.findings.push({ input: { kind: 'absolute', bytes: Buffer.alloc(0) }, complaint });
+    figures.findings.push({ input: { kind: 'absolute', bytes: Buffer.alloc(0), way: 'plain' }, complaint });
   };
   const before = names.map((name) => process.listeners(name as 'uncaughtException'));
   names.forEach((name, n) => {

@@ -21,7 +21,9 @@ describe.each([
     async () => {
       const inputs = new Inputs(corpus, 20_261_130, shares);
       const { findings, cpuMs, ...figures } = await runCampaign(what, inputs, COUNT);
-      expect(findings.map(({ input, complaint }) => [complaint, input.bytes.toString('latin1')])).toEqual([]);
+      expect(
+        findings.map(({ input, complaint }) => [complaint, input.way, input.bytes.toString('latin1')]),
+      ).toEqual([]);
       expect(figures).toMatchObject({ mixUps: 0, hangs: 0, uncaught: 0 });
       expect(figures.marks).toBe(COUNT + inputs.corpus().length);
       expect(figures.reached).toBeGreaterThan(COUNT / 10);

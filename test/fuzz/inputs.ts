@@ -2,11 +2,13 @@
 import { seededRandom, type Random } from '../../src/core/random.js';
 import { loadCorpus, type Entry, type Kind } from './corpus.js';
 import { mutate } from './mutate.js';
+import { drawWay, rightField, ways, withLogin, type Way } from './ways.js';
 
 /** One input. */
 export interface Input {
   readonly kind: Kind;
   readonly bytes: Buffer;
+  readonly way: Way;
 }
 
 const HTTP_WORDS = [
@@ -80,6 +82,7 @@ const HTTP_WORDS = [
     'X-Turnpike-Retries: 0\r\n',
     'X-Turnpike-Pool: main\r\n',
     'Proxy-Authorization: Basic YTpi\r\n',
+    rightField,
     'Keep-Alive: timeout=1\r\n',
   ],
   ...[
@@ -118,6 +121,8 @@ const SOCKS_WORDS = [
 
 const wordsOf = (kind: Kind): readonly string[] => (kind.startsWith('socks') ? SOCKS_WORDS : HTTP_WORDS);
 
+const isOfClients = (kind: Kind): boolean => kind === 'absolute' || kind === 'connect' || kind === 'socks';
+
 /** So many of a hundred inputs are of this kind. */
 export type Shares = readonly (readonly [kind: Kind, share: number])[];
 
@@ -146,9 +151,12 @@ export class Inputs {
     this.entries = new Map(shares.map(([kind]) => [kind, loadCorpus(folder, kind)]));
   }
 
-  /** Every entry as it is. */
+  /** Every entry as it is; what clients say by every way. */
   corpus(): readonly Input[] {
-    return [...this.entries.values()].flat();
+    return [...this.entries.values()].flat().flatMap((entry) => {
+      const each = isOfClients(entry.kind) ? ways : (['plain'] as const);
+      return each.map((way) => ({ kind: entry.kind, bytes: this.madeFor(way, entry.bytes), way }));
+    });
   }
 
   /** The next one; one in twenty is as good as it was. */
@@ -156,10 +164,16 @@ export class Inputs {
     const { random } = this;
     const kind = this.kindOf(random.below(100));
     const entries = this.entries.get(kind) ?? [];
-    const { bytes } = entries[random.below(entries.length)] as Entry;
-    if (random.below(20) === 0) return { kind, bytes };
+    const entry = entries[random.below(entries.length)] as Entry;
+    const way = isOfClients(kind) ? drawWay(random) : 'plain';
+    const bytes = this.madeFor(way, entry.bytes);
+    if (random.below(20) === 0) return { kind, bytes, way };
     const others = entries.map((entry) => entry.bytes);
-    return { kind, bytes: mutate(bytes, { random, words: wordsOf(kind), others }) };
+    return { kind, bytes: mutate(bytes, { random, words: wordsOf(kind), others }), way };
+  }
+
+  private madeFor(way: Way, bytes: Buffer): Buffer {
+    return way === 'login' ? withLogin(bytes, this.random) : bytes;
   }
 
   private kindOf(drawn: number): Kind {

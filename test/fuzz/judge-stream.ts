@@ -15,9 +15,11 @@ import {
   type StrictMessage,
 } from './strict.js';
 import type { Heard } from './talk.js';
+import { isRightLogin, isRightPair, type Way } from './ways.js';
 
 /** One stream and all that came of it. */
 export interface StreamOutcome {
+  readonly way: Way;
   readonly text: string;
   readonly heard: Heard;
   readonly recorded: readonly Recorded[];
@@ -29,6 +31,8 @@ export interface StreamOutcome {
 interface Wanted {
   readonly message: StrictMessage;
   readonly rest: string;
+  /** Whether it may go further: not without the right login where one is asked for. */
+  readonly isAdmitted: boolean;
 }
 
 interface Reading {
@@ -43,7 +47,7 @@ const EMPTY_LINES = /^(?:\r\n){0,4}/;
 
 /** Everything that is wrong with how this stream was served. */
 export function judgeStream(outcome: StreamOutcome): string[] {
-  const { text, heard, recorded, insides, events } = outcome;
+  const { text, way, heard, recorded, insides, events } = outcome;
   if (heard.hangs) return ['the gateway did not close'];
   const complaints: string[] = [];
   for (const event of events) {
@@ -51,7 +55,7 @@ export function judgeStream(outcome: StreamOutcome): string[] {
       complaints.push(`an error inside: ${JSON.stringify(event.detail)}`);
   }
   for (const each of recorded) if (each.kind === 'bad') complaints.push(`upstream got ${each.why}`);
-  const reading = readStream(text);
+  const reading = readStream(text, way);
   const reached = recorded.flatMap((each) => (each.kind === 'message' ? [each.message] : []));
   complaints.push(
     ...matched(reached, reading),
@@ -62,12 +66,15 @@ export function judgeStream(outcome: StreamOutcome): string[] {
   return complaints;
 }
 
-function readStream(text: string): Reading {
+function readStream(text: string, way: Way): Reading {
+  const isOpen = way !== 'login';
   if (text.startsWith('\x05')) {
     const ask = readSocksAsk(Buffer.from(text, 'latin1'));
-    const wanted =
-      ask === null ? [] : [{ message: connectOf(ask.authority), rest: ask.rest.toString('latin1') }];
-    return { wanted, isSocks: true, isWhole: ask !== null };
+    if (ask === null) return { wanted: [], isSocks: true, isWhole: false };
+    const message = connectOf(ask.authority);
+    const isAdmitted = isOpen || isRightPair(ask.login ?? '');
+    const wanted = [{ message, rest: ask.rest.toString('latin1'), isAdmitted }];
+    return { wanted, isSocks: true, isWhole: true };
   }
   const wanted: Wanted[] = [];
   for (let at = 0; ;) {
@@ -76,8 +83,11 @@ function readStream(text: string): Reading {
     const step = readRequest(text, at);
     if (step.kind !== 'message') return { wanted, isSocks: false, isWhole: false };
     at = step.end;
-    wanted.push({ message: step.message, rest: text.slice(at) });
-    if (partsOf(step.message)[0] === 'CONNECT') return { wanted, isSocks: false, isWhole: true };
+    const isAdmitted = isOpen || isRightLogin(valuesOf(step.message, 'proxy-authorization'));
+    wanted.push({ message: step.message, rest: text.slice(at), isAdmitted });
+    // A challenged CONNECT may be followed by the same with a login.
+    if (isAdmitted && partsOf(step.message)[0] === 'CONNECT')
+      return { wanted, isSocks: false, isWhole: true };
   }
 }
 
@@ -91,8 +101,8 @@ function matched(reached: readonly StrictMessage[], reading: Reading): string[] 
   for (const message of reached) {
     const reasons: string[] = [];
     for (; at < reading.wanted.length; at++) {
-      const wanted = reading.wanted[at]?.message;
-      const reason = wanted === undefined ? '' : difference(wanted, message);
+      const wanted = reading.wanted[at];
+      const reason = wanted?.isAdmitted === true ? difference(wanted.message, message) : 'not admitted';
       if (reason === null) break;
       reasons.push(reason);
     }
@@ -151,13 +161,25 @@ function arrived(message: StrictMessage): string {
 const linesOf = (fields: StrictMessage['fields']): string =>
   fields.map(([name, value]) => `${name}: ${value}`).join('\n');
 
+type Ended = Extract<TurnpikeEvent, { type: 'exchange_ended' }>;
+const endedOf = (events: readonly TurnpikeEvent[]): Ended[] =>
+  events.flatMap((event) => (event.type === 'exchange_ended' ? [event] : []));
+
+/** How often the gateway says that it tried. */
+export function triesOf(events: readonly TurnpikeEvent[]): number {
+  return endedOf(events).reduce((sum, { attempts }) => sum + attempts, 0);
+}
+
+/** How many requests began to reach the upstream. */
+export function startedOf(recorded: readonly Recorded[]): number {
+  return recorded.filter(({ kind }) => kind !== 'bad').length;
+}
+
 /** An admitted request reaches the upstream once, and nothing else does. */
 function counted(recorded: readonly Recorded[], events: readonly TurnpikeEvent[]): string[] {
-  const ended = events.flatMap((event) => (event.type === 'exchange_ended' ? [event] : []));
-  const tries = ended.reduce((sum, { attempts }) => sum + attempts, 0);
+  const [started, tries] = [startedOf(recorded), triesOf(events)];
   const whole = recorded.filter(({ kind }) => kind === 'message').length;
-  const started = whole + recorded.filter(({ kind }) => kind === 'cut').length;
-  const served = ended.filter(
+  const served = endedOf(events).filter(
     ({ code, attempts, end }) => code === null && attempts > 0 && end === 'complete',
   ).length;
   if (started > tries) return [`${started} requests at the upstream, ${tries} tries`];
@@ -166,7 +188,9 @@ function counted(recorded: readonly Recorded[], events: readonly TurnpikeEvent[]
 
 /** What went through a tunnel is what the client sent behind its request, or the beginning of it. */
 function sameInside(insides: readonly Inside[], { wanted }: Reading): string[] {
-  const strange = insides.filter(({ text }) => !wanted.some(({ rest }) => rest.startsWith(text)));
+  const strange = insides.filter(
+    ({ text }) => !wanted.some(({ rest, isAdmitted }) => isAdmitted && rest.startsWith(text)),
+  );
   return strange.map(({ text }) => `strange bytes in a tunnel: ${JSON.stringify(text.slice(0, 80))}`);
 }
 

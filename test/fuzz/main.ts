@@ -30,7 +30,7 @@ for (const [what, shares, count] of [
   print(what, figures);
   for (const { input, complaint } of figures.findings) {
     isClean = false;
-    console.log(`  FOUND ${complaint}\n        ${saveFound(FOLDER, input.kind, input.bytes)}`);
+    console.log(`  FOUND (${input.way}) ${complaint}\n        ${saveFound(FOLDER, input.kind, input.bytes)}`);
   }
 }
 process.exitCode = isClean ? 0 : 1;

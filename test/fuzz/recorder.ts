@@ -3,6 +3,7 @@
  * words or by the bytes of the run. Event by event and without waiting, so that 100,000 inputs take minutes.
  */
 import net from 'node:net';
+import { readSocksAsk, type SocksAsk } from './strict-socks.js';
 import { partsOf, readRequest, valuesOf, type StrictMessage } from './strict.js';
 
 /** What one connection brought, piece by piece. */
@@ -36,7 +37,10 @@ export function echoOf(message: StrictMessage): string {
   return `${method} ${target} ${message.body.length}`;
 }
 
-/** A recording upstream proxy. */
+/** What follows a SOCKS5 handshake: requests to the target that was named, or anything. */
+export type BehindSocks = 'requests' | 'tunnels';
+
+/** A recording upstream: an HTTP proxy, or a SOCKS5 proxy that plays the targets too. */
 export class Recorder {
   recorded: Recorded[] = [];
   insides: Inside[] = [];
@@ -47,7 +51,7 @@ export class Recorder {
   private readonly connections = new Set<Connection>();
   private readonly server: net.Server;
 
-  constructor() {
+  constructor(readonly behindSocks: BehindSocks | null = null) {
     this.server = net.createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
       this.accepts++;
       const connection = new Connection(socket, this);
@@ -86,11 +90,16 @@ class Connection {
   private inside: Inside | null = null;
   private isScripted = false;
   private isSpoilt = false;
+  /** Bytes of a SOCKS handshake that goes on; null without one, or after it. */
+  private handshake: Buffer | null = null;
+  /** What the handshake asked for. */
+  private authority: string | null = null;
 
   constructor(
     readonly socket: net.Socket,
     private readonly recorder: Recorder,
   ) {
+    if (recorder.behindSocks !== null) this.handshake = Buffer.alloc(0);
     socket.on('data', (chunk: Buffer) => this.onData(chunk));
     socket.on('end', () => this.onEnd());
     socket.on('error', () => undefined);
@@ -105,6 +114,10 @@ class Connection {
 
   private onData(chunk: Buffer): void {
     if (this.isScripted || this.isSpoilt) return;
+    if (this.handshake !== null) {
+      this.shakeHands(this.handshake, chunk);
+      return;
+    }
     const text = chunk.toString('latin1');
     if (this.inside === null) {
       this.text += text;
@@ -113,6 +126,37 @@ class Connection {
       this.inside.text += text;
       if (!this.socket.writableEnded) this.socket.write(chunk);
     }
+  }
+
+  /** Takes no login, and opens whatever is asked for. */
+  private shakeHands(before: Buffer, chunk: Buffer): void {
+    const bytes = Buffer.concat([before, chunk]);
+    const greetingEnd = 2 + (bytes[1] ?? 0);
+    if (before.length < greetingEnd && bytes.length >= greetingEnd) this.socket.write(Buffer.of(5, 0));
+    const ask = readSocksAsk(bytes);
+    this.handshake = ask === null ? bytes : null;
+    if (ask === null) return;
+    this.socket.write(Buffer.of(5, 0, 0, 1, 127, 0, 0, 1, 0, 80));
+    this.begin(ask);
+  }
+
+  private begin({ authority, rest }: SocksAsk): void {
+    this.authority = authority;
+    if (this.recorder.behindSocks === 'tunnels') {
+      const fields = [['Host', authority]] as const;
+      const message = { line: `CONNECT ${authority} HTTP/1.1`, fields, body: '' };
+      this.recorder.recorded.push({ kind: 'message', message });
+      this.goInside('');
+    }
+    if (rest.length > 0) this.onData(rest);
+  }
+
+  /** A request as a proxy would have got it. */
+  private absolute(message: StrictMessage): StrictMessage {
+    if (this.authority === null) return message;
+    const [method, target, minor] = partsOf(message);
+    const place = `http://${this.authority.replace(/:80$/, '')}${target === '*' ? '' : target}`;
+    return { ...message, line: `${method} ${place} HTTP/1.${minor}` };
   }
 
   private readOn(): void {
@@ -127,8 +171,9 @@ class Connection {
         return;
       }
       this.text = this.text.slice(step.end);
-      this.recorder.recorded.push({ kind: 'message', message: step.message });
-      this.answer(step.message);
+      const message = this.absolute(step.message);
+      this.recorder.recorded.push({ kind: 'message', message });
+      this.answer(message);
     }
   }
 

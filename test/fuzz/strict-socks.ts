@@ -3,6 +3,8 @@
 /** A request that was whole, and what stood behind it. */
 export interface SocksAsk {
   readonly authority: string;
+  /** `username:password`, where there was a login. */
+  readonly login: string | null;
   readonly rest: Buffer;
 }
 
@@ -12,16 +14,19 @@ export function readSocksAsk(bytes: Buffer): SocksAsk | null {
   const methods = [...bytes.subarray(2, 2 + count)];
   if (bytes[0] !== 5 || count === 0 || methods.length < count) return null;
   let at = 2 + count;
+  let login: string | null = null;
   if (methods.includes(2)) {
     const userEnd = at + 2 + (bytes[at + 1] ?? 0);
     if (bytes[at] !== 1 || userEnd >= bytes.length) return null;
-    at = userEnd + 1 + (bytes[userEnd] ?? 0);
+    const end = userEnd + 1 + (bytes[userEnd] ?? 0);
+    login = `${bytes.toString('utf8', at + 2, userEnd)}:${bytes.toString('utf8', userEnd + 1, end)}`;
+    at = end;
   } else if (!methods.includes(0)) return null;
   if (bytes[at] !== 5 || bytes[at + 1] !== 1 || bytes[at + 2] !== 0) return null;
   const place = readPlace(bytes, at + 3);
   return place === null
     ? null
-    : { authority: `${place.host}:${place.port}`, rest: bytes.subarray(place.end) };
+    : { authority: `${place.host}:${place.port}`, login, rest: bytes.subarray(place.end) };
 }
 
 /** What stands behind the replies of a server that opened a tunnel without a login; null where it did not. */
@@ -39,7 +44,12 @@ function readPlace(bytes: Buffer, at: number): { host: string; port: number; end
   const end = start + length;
   if (length < 0 || bytes.length < end + 2) return null;
   const address = bytes.subarray(start, end);
-  const host =
-    type === 3 ? address.toString('latin1') : type === 1 ? address.join('.') : `[${address.toString('hex')}]`;
-  return { host, port: bytes.readUInt16BE(end), end: end + 2 };
+  return { host: hostOf(address, type), port: bytes.readUInt16BE(end), end: end + 2 };
+}
+
+function hostOf(address: Buffer, type: number | undefined): string {
+  if (type === 3) return address.toString('latin1');
+  if (type === 1) return address.join('.');
+  const groups = address.toString('hex').match(/.{4}/g) ?? [];
+  return new URL(`http://[${groups.join(':')}]`).hostname;
 }

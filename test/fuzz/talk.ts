@@ -1,5 +1,6 @@
 /** Clients of a fuzz run, event by event: one that sends a stream and waits for the close, one that asks marked questions. */
-import net from 'node:net';
+import type net from 'node:net';
+import { TLSSocket } from 'node:tls';
 import { readAnswer } from './strict.js';
 
 /** How a stream ended. */
@@ -13,9 +14,8 @@ export interface Heard {
 const HANG_MS = 10_000;
 
 /** Sends the pieces, each in a turn of its own, and FIN behind them; resolves when the gateway has closed. */
-export function sendStream(port: number, pieces: readonly Buffer[]): Promise<Heard> {
+export function sendStream(socket: net.Socket, pieces: readonly Buffer[]): Promise<Heard> {
   return new Promise((resolve) => {
-    const socket = net.connect({ port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true });
     let text = '';
     let wasReset = false;
     const settle = (hangs: boolean): void => {
@@ -34,7 +34,7 @@ export function sendStream(port: number, pieces: readonly Buffer[]): Promise<Hea
       if (piece === undefined) socket.end();
       else socket.write(piece, () => setImmediate(next));
     };
-    socket.once('connect', next);
+    socket.once(socket instanceof TLSSocket ? 'secureConnect' : 'connect', next);
   });
 }
 
@@ -44,7 +44,11 @@ export class MarkedClient {
   private text = '';
   private settle: ((answer: string) => void) | null = null;
 
-  constructor(private readonly port: number) {}
+  /** @param fields whole lines that go with each question */
+  constructor(
+    private readonly dial: () => net.Socket,
+    private readonly fields: string,
+  ) {}
 
   /** Asks for a URL by GET; resolves with the body of the answer, or with what came instead. */
   ask(url: string): Promise<string> {
@@ -56,7 +60,7 @@ export class MarkedClient {
         this.settle = null;
         resolve(answer);
       };
-      socket.write(`GET ${url} HTTP/1.1\r\nHost: ${new URL(url).host}\r\n\r\n`);
+      socket.write(`GET ${url} HTTP/1.1\r\nHost: ${new URL(url).host}\r\n${this.fields}\r\n`);
     });
   }
 
@@ -67,11 +71,12 @@ export class MarkedClient {
 
   private connected(): net.Socket {
     if (this.socket !== null) return this.socket;
-    const socket = net.connect({ port: this.port, host: '127.0.0.1', noDelay: true });
+    const socket = this.dial();
     this.socket = socket;
     this.text = '';
     socket.on('data', (chunk: Buffer) => this.onData(chunk));
     socket.on('error', () => undefined);
+    socket.on('end', () => socket.end());
     socket.on('close', () => {
       if (this.socket === socket) this.socket = null;
       this.settle?.(`closed after ${this.text}`);
