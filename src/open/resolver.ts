@@ -3,7 +3,6 @@
  * One look-up at a time for each name, and nobody waits longer for it than it has time. What an address is good for is
  * decided elsewhere.
  */
-import dns from 'node:dns/promises';
 import type { Clock } from '../core/clock.js';
 import type { TimerWheel } from '../core/timer-wheel.js';
 import type { Abandonment } from './dial.js';
@@ -32,12 +31,6 @@ export interface Patience {
   readonly ms: number;
   readonly abandonment: Abandonment;
 }
-
-/** The machine's own way: /etc/hosts, then DNS. */
-export const systemLookUp: LookUp = async (host) => {
-  const found = await dns.lookup(host, { all: true, verbatim: true });
-  return found.map(({ address }) => address);
-};
 
 /** More names than this are not remembered: all are forgotten and asked for again. */
 const MAX_NAMES = 10_000;

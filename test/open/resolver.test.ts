@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { TimerWheel } from '../../src/core/timer-wheel.js';
 import { Abandonment } from '../../src/open/dial.js';
-import { Resolver, systemLookUp, type LookUp, type Patience } from '../../src/open/resolver.js';
+import { Resolver, type LookUp, type Patience } from '../../src/open/resolver.js';
+import { systemLookUp } from '../../src/open/system-names.js';
 import { FakeClock } from '../support/fake-clock.js';
 
 /** A resolver under a clock that stands still, and what it asked for. */

@@ -8,8 +8,8 @@ export interface Said {
   readonly alias?: string;
 }
 
-/** Says what a name is; null: that there is no such name. Asked once for each question, so twice for each look-up. */
-export type Say = (name: string, type: 'A' | 'AAAA') => Said | null;
+/** Says what a name is; null: that there is no such name; or nothing at all. Asked once for each question, so twice for each look-up. */
+export type Say = (name: string, type: 'A' | 'AAAA') => Said | 'silence' | null;
 
 const HEADER_BYTES = 12;
 const TYPES: Readonly<Record<number, 'A' | 'AAAA'>> = { 1: 'A', 28: 'AAAA' };
@@ -26,6 +26,7 @@ export function serveNames(socket: dgram.Socket, say: Say): void {
     const type = TYPES[query.readUInt16BE(end)];
     const question = query.subarray(HEADER_BYTES, end + 4);
     const said = type === undefined ? { addresses: [] } : say(name, type);
+    if (said === 'silence') return;
     const records = said === null || type === undefined ? [] : recordsOf(said, type);
     const header = Buffer.alloc(HEADER_BYTES);
     query.copy(header, 0, 0, 2);
