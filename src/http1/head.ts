@@ -17,6 +17,8 @@ export type { HeadFault, HeadFaultKind, HeadLimits, HeadStep, RequestHead, Respo
 
 /** Empty lines that may come before a request: each CR and LF counts (RFC 9112, section 2.2). */
 const MAX_LEADING_BYTES = 8;
+/** Bytes of line ends before an answer, as many as browsers skip. */
+const MAX_LEADING_LINE_ENDS = 4;
 const TLS_HANDSHAKE = 0x16;
 const NOTHING = Buffer.alloc(0);
 const MORE_STEP = { kind: 'more' } as const;
@@ -190,6 +192,7 @@ const tlsHello: HeadFault = { kind: 'tls_hello', detail: 'the peer speaks TLS an
 export class ResponseHeadReader extends HeadReader<ResponseHead> {
   private line: StatusLine | null = null;
   private watch: StatusLineWatch | null = null;
+  private leading = 0;
 
   constructor(limits: HeadLimits) {
     super(limits, true);
@@ -221,10 +224,17 @@ export class ResponseHeadReader extends HeadReader<ResponseHead> {
   protected override restart(): void {
     this.line = null;
     this.watch = null;
+    this.leading = 0;
   }
 
-  protected override withoutPrelude(chunk: Buffer): Buffer {
-    return chunk;
+  /** Skips a few line ends. */
+  protected override withoutPrelude(chunk: Buffer): Buffer | HeadFault {
+    let at = 0;
+    for (; chunk[at] === CR || chunk[at] === LF; at++) {
+      if (++this.leading > MAX_LEADING_LINE_ENDS) return malformed('empty lines before an answer');
+    }
+    if (this.leading > 0 && at < chunk.length) this.lines.note('empty_line_before');
+    return at === 0 ? chunk : chunk.subarray(at);
   }
 }
 

@@ -50,6 +50,10 @@ export const tolerances = {
     'A status from 600 to 999.',
     'Sites use such codes as a word to bots, and ban rules match them (H11).',
   ),
+  empty_line_before: doubtful(
+    'Up to four bytes of line ends before the status line: skipped.',
+    'Servers leave them behind what they said before; browsers skip as many.',
+  ),
   missing_reason: row(
     'A status line that ends after the status, without the space.',
     'The phrase says nothing (RFC 9112, section 4).',

@@ -1,7 +1,7 @@
 /** Field cases of kind H: answers that end too early, too late or never, and broken ones. */
 import { describe, expect, it } from 'vitest';
 import { fieldsOf, type RawMessage } from '../support/raw-client.js';
-import { getHead, requestHead, startRig } from '../support/rig.js';
+import { connectHead, getHead, requestHead, startRig } from '../support/rig.js';
 import { serveEach, type Script } from '../support/scripted-upstream.js';
 
 const single = { config: { retry: { retries: 0 } } };
@@ -210,6 +210,26 @@ describe('H11 H08 H09 odd but readable answers', () => {
     expect(answer.head).toContain('X-A: b\r\n');
     expect(answer.body.toString()).toBe('hi');
   });
+
+  it.each(['\r\n', '\n', '\r\n\r\n'])(
+    'H08 line ends before the answer are skipped, on CONNECT too: %j',
+    async (before) => {
+      const { client, upstream } = await startRig(
+        serveEach((peer, { head }) => {
+          const isTunnel = head.startsWith('CONNECT ');
+          peer.write(`${before}HTTP/1.1 200 OK\r\n${isTunnel ? '' : 'Content-Length: 2\r\n'}\r\nhi`);
+        }),
+      );
+      const c = await client();
+      for (let nth = 0; nth < 2; nth++) {
+        expect((await c.write(getHead()).answer()).body.toString()).toBe('hi');
+      }
+      // What came before might have belonged to something else.
+      expect(upstream.accepts).toBe(2);
+      const tunnel = (await client()).write(connectHead());
+      expect(await tunnel.until('hi')).toMatch(/^HTTP\/1\.1 200 .*\r\n\r\nhi$/s);
+    },
+  );
 
   it('H08 Latin-1 in the reason goes on as it came', async () => {
     const { client } = await startRig(

@@ -93,6 +93,8 @@ const taken: Row[] = [
   ['100', head('HTTP/1.1 100 Continue'), '1.1 100 Continue', [], []],
   ['no reason', head('HTTP/1.1 200 '), '1.1 200 ', [], []],
   ['no reason and no space', head('HTTP/1.1 200'), '1.1 200 ', [], ['missing_reason']],
+  ['an empty line before', `\r\n${head(ok, 'A: b')}`, '1.1 200 OK', [['A', 'b']], ['empty_line_before']],
+  ['line ends before', `\n\r\n\n${head(ok)}`, '1.1 200 OK', [], ['empty_line_before']],
   ['HTTP/1.0', head('HTTP/1.0 200 OK'), '1.0 200 OK', [], []],
   ['HTTP/1.2', head('HTTP/1.2 200 OK'), '1.1 200 OK', [], ['later_minor_version']],
   ['HTTP/1.9', head('HTTP/1.9 200 OK'), '1.1 200 OK', [], ['later_minor_version']],
@@ -129,7 +131,8 @@ describe('answers that are taken', () => {
 describe('answers that are refused', () => {
   it.each([
     ['garbage (H10)', 'x'.repeat(20)],
-    ['an empty line', '\r\n'],
+    ['three empty lines', '\r\n\r\n\r\n'],
+    ['blanks before', `  ${head(ok)}`],
     ['ICY 200', head('ICY 200 OK')],
     ['status 0 (H10)', head('HTTP/1.0 0')],
     ['status 099', head('HTTP/1.1 099 x')],
