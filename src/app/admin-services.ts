@@ -38,10 +38,7 @@ export function adminServices(world: AdminWorld): AdminServices {
     clientOf: (authorization, remoteAddress) => clientOf(services, authorization, remoteAddress),
     feedback: (client, said) => takeFeedback(services, client, said),
     addressFault: (upstream) => addressFault(services, upstream),
-    tunnelsOfBanned: (ban, onBan) => {
-      const { tunnels } = services.rules().runtime;
-      return cutOnBan(services.relays, { ...tunnels, onBan: onBan ?? tunnels.onBan }, ban);
-    },
+    tunnelsOfBanned: (ban, onBan) => cutOnBan(services, ban, onBan),
   };
 }
 

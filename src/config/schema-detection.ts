@@ -176,7 +176,7 @@ const rule = z.strictObject(
       help: 'What is done: ban, retry, throttle, retry_only, deliver, freeze, exhaust; several at once.',
     }).prefault(['ban', 'retry']),
     scope: withHelp(oneOf(ruleScopes), {
-      help: 'What is blamed: the exit at this site, the exit everywhere, or the account at this site (nothing is held against the exit then).',
+      help: 'What is blamed: the exit at this site, the exit everywhere, or the login that it goes out under (then all exits that share it are set aside at this site).',
     }).prefault('exit_site'),
     shadow: withHelp(flag(), { help: 'Only count matches, in turnpike_rule_matches_total.' }).prefault(false),
   },

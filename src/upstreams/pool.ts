@@ -146,6 +146,15 @@ export function buildPool(spec: PoolSpec, intern: (upstream: Upstream) => number
   return assemblePool(spec, { upstreams, indexById, slots, index: buildPoolIndex(upstreams) });
 }
 
+/** The exit of this id in the first of these pools that has it. */
+export function upstreamIn(pools: Iterable<Pool>, id: string): Upstream | null {
+  for (const { indexById, upstreams } of pools) {
+    const index = indexById.get(id);
+    if (index !== undefined) return upstreams[index] ?? null;
+  }
+  return null;
+}
+
 /** Puts a snapshot together from parts; costs next to nothing at any size. */
 export function assemblePool(rules: PoolRules, parts: PoolParts): Pool {
   const { index, upstreams } = parts;
