@@ -185,7 +185,16 @@ export class Ledger implements LedgerView {
     this.#book.setHealth(slot, health);
     const phase = phaseOf(health.ban, nowMs);
     if (phase === 'out' || (phase === 'clear' && !isTooMany(health, context))) return NONE;
-    return this.ban(slot, null, { reason: fault, oneSite: siteBehind(health) }, nowMs);
+    const oneSite = siteBehind(health);
+    // B21: a login that was good before, refused with one site only, may be asked for by the site itself.
+    if (fault === 'auth' && oneSite !== null && phase === 'clear')
+      return this.ban(
+        slot,
+        oneSite,
+        { reason: fault, forMs: this.#rules.transportMs, isDoubtful: true },
+        nowMs,
+      );
+    return this.ban(slot, null, { reason: fault, oneSite }, nowMs);
   }
 
   /** An answer that looks like a block by its status alone: a ban when there are enough of them within the window. */

@@ -143,6 +143,8 @@ class Model {
       else if (isDoubtful) isTooMany = exit.faults.length >= (hasTwoSites ? 2 : 5);
       else if (fault === 'unclear') isTooMany = hasTwoSites && exit.faults.length >= 4;
       if (!isTooMany) return 'none';
+      if (fault === 'auth' && own === 0 && !hasTwoSites)
+        return this.bad(slot, site, { baseMs: rules.transportMs, capMs: rules.transportMs });
     }
     const result = this.bad(slot, null, { baseMs: rules.transportMs, capMs: rules.transportCapMs });
     if (result === 'banned') exit.faults = [];
