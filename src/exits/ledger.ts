@@ -83,9 +83,10 @@ export class Ledger implements LedgerView {
     return this.#slots.inFlight[slot] ?? 0;
   }
 
-  mostInFlight(slot: number, nowMs: number): number {
+  mostInFlight(slot: number, site: string, nowMs: number): number {
     if (!this.#book.isMarked(slot)) return Infinity;
-    return mostAfterReturn(this.#book.banOf(slot, null), nowMs);
+    const anywhere = mostAfterReturn(this.#book.banOf(slot, null), nowMs);
+    return Math.min(anywhere, mostAfterReturn(this.#book.banOf(slot, site), nowMs));
   }
 
   isOpenToNew(slot: number): boolean {

@@ -89,8 +89,11 @@ export interface Pool {
 /** What choosing may know of the ledger. Slots are the ledger's numbers, see {@link Pool.slots}. */
 export interface LedgerView {
   inFlight(slot: number): number;
-  /** Most exchanges at once, for an exit that was out altogether and has just come back; Infinity for all others. */
-  mostInFlight(slot: number, nowMs: number): number;
+  /**
+   * Most exchanges at once with which an exit may take one for this site, where it was set aside, there or altogether, and
+   * has just come back; Infinity for all others.
+   */
+  mostInFlight(slot: number, site: string, nowMs: number): number;
   /** Whether requests that are not on this exit yet may come to it: not when it is frozen or draining. */
   isOpenToNew(slot: number): boolean;
   /** Whether transport health and bans let this exit be used for this site now. */

@@ -46,6 +46,17 @@ describe('Ledger: the way to an exit', () => {
     expect(ledger.recordTransportFailure(1, 'auth', 4, 'third.example')).toMatchObject({ kind: 'banned' });
   });
 
+  it('S7 an exit that a site has taken back takes few at once for that site at first, and as ever for others', () => {
+    const { ledger } = ledgerOf(4);
+    ledger.ban(0, SITE, { reason: 'captcha' }, 0);
+    expect(ledger.mostInFlight(0, SITE, 1)).toBe(Infinity);
+    ledger.begin(0, SITE, HOUR_MS);
+    ledger.recordSuccess(0, SITE, HOUR_MS);
+    const after = [0, 4999, 5000, 10_000, 29_999, 30_000];
+    expect(after.map((ms) => ledger.mostInFlight(0, SITE, HOUR_MS + ms))).toEqual([1, 1, 2, 4, 32, Infinity]);
+    expect(ledger.mostInFlight(0, 'other.example', HOUR_MS)).toBe(Infinity);
+  });
+
   it('B21 a login that was good, refused with one site only, sets the exit aside there alone', () => {
     const { ledger } = ledgerOf(4);
     ledger.recordSuccess(1, 'other.example', 1);
