@@ -198,7 +198,8 @@ function judgeStatus(answer: AnswerFacts, lists: StatusLists): Verdict {
   const { status } = answer;
   const reason = `status_${status}`;
   if (isOriginDown(answer)) return { ...ok, name: 'target_failed', blame: 'target', reason };
-  const waitMs = status === 429 || status >= 500 ? retryAfterMs(answer.fields, answer.receivedWallMs ?? null) : null;
+  const waitMs =
+    status === 429 || status >= 500 ? retryAfterMs(answer.fields, answer.receivedWallMs ?? null) : null;
   const isServerError = status >= 500;
   if (isServerError ? waitMs !== null && isListed(lists, status) : lists.throttled.includes(status)) {
     return { ...ok, name: 'throttled', blame: 'target', reason, retryAfterMs: waitMs };

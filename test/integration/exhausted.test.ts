@@ -74,7 +74,9 @@ describe('S7 N9 an exhausted pool of a route that escalates', () => {
         cheap: { upstreams: [{ url: cheap.url }], cost: { per_request: 1 } },
         dear: { upstreams: [{ url: dear.url }], cost: { per_request: 10 } },
       },
-      routes: [{ match: {}, pools: ['cheap', 'dear'], on_exhausted: onExhausted, escalate: { block_rate: 0.5 } }],
+      routes: [
+        { match: {}, pools: ['cheap', 'dear'], on_exhausted: onExhausted, escalate: { block_rate: 0.5 } },
+      ],
     });
     for (const pool of banned) {
       const [{ id: exit }] = await exitsOf(gateway, `?pool=${pool}`);
