@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { PROJECT_ROOT } from './support/peer.js';
 
-interface OpenLab {
+/** The rule lab, as far as it is used here. */
+export interface OpenLab {
   try(
     sample: { name: string; bytes: Buffer },
     host: string,
@@ -27,20 +28,24 @@ function page(): Buffer {
   return Buffer.from(text.slice(0, SIZE));
 }
 
-function stored(body: Buffer, coding: string): Buffer {
+/** An answer with this body, as the lab reads it. */
+export function stored(body: Buffer, coding: string): Buffer {
   const fields = coding === '' ? '' : `Content-Encoding: ${coding}\r\n`;
   const head = `HTTP/1.1 200 OK\r\nServer: nginx\r\nContent-Type: text/html\r\n${fields}\r\n`;
   return Buffer.concat([Buffer.from(head), body]);
 }
 
-async function openLab(lookAt: number): Promise<OpenLab> {
+/** Opens the compiled gateway's lab. @throws Error where the rules are refused */
+export async function openLab(of: { lookAt: number; rules?: readonly object[] }): Promise<OpenLab> {
   const lab = (await import(join(PROJECT_ROOT, 'dist/app/open-lab.js'))) as {
     openLab(rules: unknown, detection: unknown): OpenLab;
   };
   const { loadRules } = (await import(join(PROJECT_ROOT, 'dist/config/rule-file.js'))) as {
-    loadRules(text: string): { rules: unknown; detection: object };
+    loadRules(text: string): { kind: string; rules: unknown; detection: object };
   };
-  const { rules, detection } = loadRules(`detection: { look_at: ${lookAt} }`);
+  const text = JSON.stringify({ detection: { look_at: of.lookAt }, rules: of.rules ?? [] });
+  const { kind, rules, detection } = loadRules(text);
+  if (kind !== 'rules') throw new Error('the rules are refused');
   return lab.openLab(rules, detection);
 }
 
@@ -66,7 +71,7 @@ export async function benchJudge(isQuick: boolean): Promise<number> {
   let isMissed = false;
   console.log(`judging a 64 KiB page, CPU all in (goal ${GOAL_US} µs), node ${process.version}`);
   for (const lookAt of [16 * 1024, SIZE]) {
-    const lab = await openLab(lookAt);
+    const lab = await openLab({ lookAt });
     for (const [name, bytes] of kinds) {
       await cpuUs(lab, bytes, isQuick ? 50 : 500);
       const us = await cpuUs(lab, bytes, isQuick ? 100 : 2000);

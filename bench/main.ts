@@ -5,6 +5,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { benchHostile } from './hostile.js';
 import { benchJudge } from './judge.js';
 import { CATALOGUE } from './peers/catalogue.js';
 import { chooseReport } from './scenarios/choose.js';
@@ -34,6 +35,7 @@ function help(): number {
   const peers = CATALOGUE.map((peer) => `  ${peer.name.padEnd(18)}${peer.note}`);
   const alone = [
     '  choose            µs per choice by strategy and pool size, and loading of a million lines (alone)',
+    '  hostile           memory and loop delay under zip bombs and evil patterns (alone)',
     '  judge             CPU of judging a page of 64 KiB, plain and compressed (alone)',
   ];
   console.log(
@@ -48,6 +50,7 @@ async function run(options: Options): Promise<number> {
     return 0;
   }
   if (options.scenarios.length === 1 && options.scenarios[0] === 'judge') return benchJudge(options.isQuick);
+  if (options.scenarios.length === 1 && options.scenarios[0] === 'hostile') return benchHostile();
   if (options.scenarios.includes('yield')) return runYields(options);
   const scenarios = chooseScenarios(options.scenarios);
   const peers = choosePeers(options.peers);

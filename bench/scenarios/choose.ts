@@ -29,13 +29,23 @@ interface Program {
     parts: object,
   ) => Promise<{ readonly pool: Pool & { readonly slots: Uint32Array } }>;
   readonly Cursors: new () => object;
+  readonly Paces: new () => {
+    view(pool: object, site: string, nowMs: number): object;
+    begin(
+      pool: object,
+      slot: number,
+      to: { site: string; nowMs: number },
+    ): { learn(said: string, latencyMs: number, nowMs: number): void; end(nowMs: number): void };
+  };
   readonly seededRandom: (seed: number) => object;
 }
 
 const STRATEGIES = [
   ...['round_robin', 'random', 'weighted_random', 'least_used', 'least_recently_used_per_site', 'fastest'],
-  ...['hash', 'session'],
+  ...['adaptive', 'hash', 'session'],
 ];
+/** These look at a thousand exits for a choice. */
+const MEASURED = new Set(['least_recently_used_per_site', 'fastest', 'adaptive']);
 const SIZES = [1000, 10_000, 1_000_000];
 const ROUNDS = 5;
 const MIB = 2 ** 20;
@@ -46,7 +56,7 @@ async function load(): Promise<Program> {
   const modules = await Promise.all(
     [
       ...['upstreams/choose.js', 'upstreams/strategies.js', 'exits/ledger.js', 'exits/build-pool.js'],
-      'core/random.js',
+      ...['core/random.js', 'exits/paces.js'],
     ].map(from),
   );
   return Object.assign({}, ...modules) as Program;
@@ -86,8 +96,13 @@ async function reportOf(program: Program, size: number): Promise<string[]> {
   const tookMs = performance.now() - startMs;
   await new Promise((resolve) => setTimeout(resolve, 50));
   delay.disable();
+  const paced = { ...pool, strategy: 'adaptive', pacing: { spacing: 0, siteSlots: Infinity } };
+  const paces = new program.Paces();
   for (let index = 0; index < size; index += 2) {
     const slot = pool.slots[index] ?? 0;
+    const visit = paces.begin(paced, slot, { site: SITE, nowMs: 1 });
+    visit.learn('good', 50 + (index % 200), 2);
+    visit.end(2);
     ledger.begin(slot, SITE, 1);
     ledger.end(slot, SITE, 2);
     ledger.firstByte(slot, 50 + (index % 200));
@@ -95,8 +110,8 @@ async function reportOf(program: Program, size: number): Promise<string[]> {
   const rows = STRATEGIES.map((strategy) => {
     const micros = measured(
       program,
-      { ...pool, strategy: strategy === 'session' ? 'random' : strategy },
-      ledger,
+      strategy === 'adaptive' ? paced : { ...pool, strategy: strategy === 'session' ? 'random' : strategy },
+      { ledger, paces },
       strategy,
     );
     return `  ${strategy.padEnd(30)}${micros.toFixed(2).padStart(9)}`;
@@ -117,27 +132,34 @@ const RULES = {
 };
 
 /** The median of some rounds. */
-function measured(program: Program, pool: object, ledger: object, strategy: string): number {
-  const count = strategy.includes('per_site') || strategy === 'fastest' ? 5000 : 20_000;
+function measured(
+  program: Program,
+  pool: object,
+  known: { readonly ledger: object; readonly paces: InstanceType<Program['Paces']> },
+  strategy: string,
+): number {
+  const count = MEASURED.has(strategy) ? 5000 : 20_000;
   const filter = { country: null, city: null, asn: null, tags: [], upstream: null };
-  const about = {
-    pool,
-    view: ledger,
-    nowMs: 5,
-    site: SITE,
-    filter,
-    avoid: new Set(),
-    pinned: null,
-    pace: null,
-  };
-  const more = { cursors: new program.Cursors(), random: program.seededRandom(2) };
+  const pace = strategy === 'adaptive' ? known.paces.view(pool, SITE, 5) : null;
+  const [cursors, random] = [new program.Cursors(), program.seededRandom(2)];
+  const avoid = new Set();
   const rounds = Array.from({ length: ROUNDS + 1 }, () => {
     const start = process.cpuUsage();
     for (let n = 0; n < count; n++) {
       const sessionKey = strategy === 'session' ? `7:crawler:session-${n}` : null;
+      // One literal, as the gateway makes it.
       const choice = program.choose({
-        ...about,
-        ...more,
+        pool,
+        view: known.ledger,
+        cursors,
+        nowMs: 5,
+        random,
+        site: SITE,
+        pace,
+        filter,
+        avoid,
+        neighbours: null,
+        pinned: null,
         sessionKey,
         hashKey: strategy === 'hash' ? `url-${n}` : null,
       });

@@ -2,6 +2,7 @@
 import type { Clock } from '../core/clock.js';
 import type { BanDesk } from '../exits/ban-desk.js';
 import type { ExitState } from '../exits/count-exits.js';
+import type { LearntPace } from '../exits/paces.js';
 import type { ExitDesk } from '../exits/exit-desk.js';
 import type { Pins } from '../state/ports.js';
 import type { Upstream } from '../upstreams/upstream.js';
@@ -47,6 +48,14 @@ export interface SiteRow {
   readonly sinceMs: number;
   /** Exits that had failed when it began. */
   readonly exits: number;
+}
+
+/** A site that a dearer pool than the first of its route serves, and why. */
+export interface TierRow {
+  readonly route: string;
+  readonly site: string;
+  readonly pool: string;
+  readonly why: string;
 }
 
 /** What came of feedback. */
@@ -125,6 +134,9 @@ export interface AdminServices {
   pools(): readonly PoolRow[];
   clients(): readonly ClientRow[];
   sites(): readonly SiteRow[];
+  /** At most so many, those asked last first. */
+  tiers(most: number): readonly TierRow[];
+  paces(most: number): readonly LearntPace[];
   /** Name of the client with this login, or null. */
   clientOf(authorization: string, remoteAddress: string): string | null;
   /** Takes the word of a client about an earlier answer. */

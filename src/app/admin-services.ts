@@ -2,7 +2,7 @@
 import type { Client } from '../access/clients.js';
 import { anonymousClient } from '../access/clients.js';
 import type { EventFeed } from '../admin/event-feed.js';
-import type { AdminServices, ClientRow, PoolRow, Reloaded, Status } from '../admin/services.js';
+import type { AdminServices, ClientRow, PoolRow, Reloaded, Status, TierRow } from '../admin/services.js';
 import type { BanDesk } from '../exits/ban-desk.js';
 import { countExits } from '../exits/count-exits.js';
 import type { ExitDesk } from '../exits/exit-desk.js';
@@ -35,13 +35,12 @@ export function adminServices(world: AdminWorld): AdminServices {
     pools: () => poolRows(services),
     clients: () => clientRows(services),
     sites: () => services.siteGuard.guarded(),
+    tiers: (most) => tierRows(services, most),
+    paces: (most) => services.paces.learnt(most),
     clientOf: (authorization, remoteAddress) => clientOf(services, authorization, remoteAddress),
     feedback: (client, said) => takeFeedback(services, client, said),
     addressFault: (upstream) => addressFault(services, upstream),
-    tunnelsOfBanned: (ban, onBan) => {
-      const { tunnels } = services.rules().runtime;
-      return cutOnBan(services.relays, { ...tunnels, onBan: onBan ?? tunnels.onBan }, ban);
-    },
+    tunnelsOfBanned: (ban, onBan) => cutOnBan(services, ban, onBan),
   };
 }
 
@@ -52,6 +51,14 @@ function clientOf(services: GatewayServices, authorization: string, remoteAddres
     ...{ listenerDefaultClient: null, nowMs: services.clock.nowMs() },
   });
   return auth.kind === 'client' ? auth.client.name : null;
+}
+
+function tierRows(services: GatewayServices, most: number): TierRow[] {
+  const { routes } = services.rules().runtime;
+  return services.tiers.raised(most).flatMap(({ route, site, tier, why }) => {
+    const pool = routes.find(({ label }) => label === route)?.pools[tier];
+    return pool === undefined ? [] : [{ route, site, pool, why }];
+  });
 }
 
 function poolRows(services: GatewayServices): PoolRow[] {

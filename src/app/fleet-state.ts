@@ -158,6 +158,11 @@ function tell(news: BanNews, needs: FleetNeeds, event: TurnpikeEvent): void {
     news.say({ exit, site, leftMs, strikes, reason });
     return;
   }
+  if (event.type === 'credential_banned') {
+    const { credential: exit, site, forMs: leftMs, strikes, reason } = event;
+    news.say({ exit, site, leftMs, strikes, reason });
+    return;
+  }
   if (event.type === 'site_guarded' && event.lifted > 0) {
     const held = needs.heldBans();
     news.takeBack((ban) => held.has(banKey(ban)));

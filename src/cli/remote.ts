@@ -101,7 +101,7 @@ const lists: readonly ListSpec[] = [
     filters: {},
     columns: {
       BAN: field('id'),
-      ADDRESS: field('label'),
+      ADDRESS: ({ label, credential }) => (credential === null ? word(label) : '(a login)'),
       REASON: field('reason'),
       EVIDENCE: ({ evidence }) => evidenceSaid(evidence),
       STRIKES: field('strikes'),
@@ -217,7 +217,7 @@ const deeds: readonly DeedSpec[] = [
   },
   {
     name: 'exits lift',
-    summary: 'End a ban, named as `bans` lists it: EXIT:SITE or EXIT:*.',
+    summary: 'End a ban, named as `bans` lists it: EXIT:SITE, EXIT:* or CREDENTIAL:SITE.',
     argument: 'ban',
     method: 'DELETE',
     path: (ban) => `/api/v1/bans/${ban}`,

@@ -52,6 +52,12 @@ const fieldName = z
   .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$/, { error: 'expected the name of a header' })
   .toLowerCase();
 
+const pattern = () =>
+  z
+    .string({ error: 'expected a pattern' })
+    .min(1)
+    .max(512, { error: 'a pattern has at most 512 characters' });
+
 const header = z.strictObject(
   {
     name: withHelp(fieldName, {
@@ -65,6 +71,10 @@ const header = z.strictObject(
     contains: withHelp(oneOrMany(lookText()), {
       help: 'Text in the value; any of several.',
       example: ['gate'],
+    }).optional(),
+    matches: withHelp(pattern(), {
+      help: 'A pattern (RE2: no back-references) for the first 1,024 characters of the value.',
+      example: '^gate-[0-9a-f]{8}=',
     }).optional(),
     present: withHelp(flag(), { help: 'False: there must be no such header.', example: true }).optional(),
   },
@@ -80,16 +90,10 @@ const body = z.strictObject({
     help: 'All of these texts.',
     example: ['are you', 'a robot'],
   }).optional(),
-  matches: withHelp(
-    z
-      .string({ error: 'expected a pattern' })
-      .min(1)
-      .max(512, { error: 'a pattern has at most 512 characters' }),
-    {
-      help: 'A pattern (RE2: no back-references). It needs a fixed text of three characters, or contains beside it.',
-      example: 'incident [0-9a-f]{8}',
-    },
-  ).optional(),
+  matches: withHelp(pattern(), {
+    help: 'A pattern (RE2: no back-references). It needs a fixed text of three characters, or contains beside it.',
+    example: 'incident [0-9a-f]{8}',
+  }).optional(),
   within: withHelp(
     size().refine((bytes) => bytes >= 1 && bytes <= 256 * 1024, { error: 'expected at most 256KiB' }),
     { help: 'How far into the decoded body is looked. Default: detection.look_at.', example: '64KiB' },
@@ -176,7 +180,7 @@ const rule = z.strictObject(
       help: 'What is done: ban, retry, throttle, retry_only, deliver, freeze, exhaust; several at once.',
     }).prefault(['ban', 'retry']),
     scope: withHelp(oneOf(ruleScopes), {
-      help: 'What is blamed: the exit at this site, the exit everywhere, or the account at this site (nothing is held against the exit then).',
+      help: 'What is blamed: the exit at this site, the exit everywhere, or the login that it goes out under (then all exits that share it are set aside at this site).',
     }).prefault('exit_site'),
     shadow: withHelp(flag(), { help: 'Only count matches, in turnpike_rule_matches_total.' }).prefault(false),
   },

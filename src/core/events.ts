@@ -94,9 +94,26 @@ export interface ExitBanned {
   readonly evidence?: BanEvidence | null;
 }
 
+/** The login of an exit was set aside for a site, and with it all exits that share it. */
+export interface CredentialBanned {
+  readonly type: 'credential_banned';
+  /** Its id; never the login itself. */
+  readonly credential: string;
+  /** The exit that it was seen through; null where a person said so. */
+  readonly upstream: string | null;
+  readonly upstreamLabel: string | null;
+  readonly site: string;
+  readonly reason: string;
+  readonly strikes: number;
+  readonly forMs: number;
+  readonly evidence: BanEvidence | null;
+}
+
 /** An exit would have been set aside, but too much of its pool is already, or it is the last one and the sign is weak. */
 export interface BanSpared {
   readonly type: 'ban_spared';
+  /** Set where it was about the login of the exit. */
+  readonly credential?: string;
   readonly upstream: string;
   readonly upstreamLabel: string;
   readonly site: string | null;
@@ -238,6 +255,7 @@ export type TurnpikeEvent =
   | ExchangeEnded
   | AttemptEnded
   | ExitBanned
+  | CredentialBanned
   | BanSpared
   | SiteGuarded
   | FeedbackGiven

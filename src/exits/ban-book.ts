@@ -1,15 +1,14 @@
 /**
- * What is held against exits, altogether and for single sites, kept in step with the quota of their pools and with the
- * marks that choosing asks first. It does not know what makes a ban; that is the ledger's business.
+ * What is held against exits (or credentials), altogether and for single sites, kept in step with the quota of their pools
+ * and with the marks that choosing asks first. It does not know what makes a ban; that is the ledger's business.
  */
 import type { BanEvidence } from '../core/events.js';
 import { forgiven, isAside, lifted, noBan } from '../facts/ban.js';
 import type { BanState } from '../facts/ban.js';
-import type { Pool } from '../upstreams/pool.js';
 import { EjectionQuota } from './ejection-quota.js';
+import type { CountedPool } from './ejection-quota.js';
 import { SiteBans, noRecord } from './site-bans.js';
 import type { SiteRecord } from './site-bans.js';
-import type { Slots } from './slots.js';
 import { sound } from './transport-health.js';
 import type { Health } from './transport-health.js';
 
@@ -23,7 +22,7 @@ export class BanBook {
 
   /** @param forgetMs how long after its end a ban for a site is remembered */
   constructor(
-    private readonly slots: Slots,
+    private readonly slots: { readonly marks: Uint8Array },
     forgetMs: () => number,
   ) {
     this.sites = new SiteBans(MAX_SITE_RECORDS, forgetMs, (slot, site, by) =>
@@ -37,7 +36,7 @@ export class BanBook {
   }
 
   /** Counts what is held against the exits of these pools anew. */
-  recount(pools: readonly Pool[], maxEjected: number, nowMs: number): void {
+  recount(pools: readonly CountedPool[], maxEjected: number, nowMs: number): void {
     this.sites.sweep(nowMs);
     this.quota.apply(pools, maxEjected);
     for (const [slot, health] of this.health) if (isAside(health.ban)) this.quota.change(slot, null, 1);

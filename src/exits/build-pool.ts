@@ -19,6 +19,9 @@ export const INLINE_BYTES = 256 * 1024;
 /** Portions asked for ahead, so that both threads are at work. */
 const AHEAD = 3;
 
+/** Room for the young objects of the thread: what it makes lives for a portion, and would else be copied over and over. */
+const YOUNG_MIB = 96;
+
 /** Gives an upstream its slot in the ledger. */
 export type Intern = (upstream: Upstream) => number;
 
@@ -67,7 +70,7 @@ function buildInThread(
   parts: BuildParts,
 ): Promise<BuiltPool> {
   return new Promise((resolve, reject) => {
-    const worker = new Worker(parts.workerFile);
+    const worker = new Worker(parts.workerFile, { resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MIB } });
     const say = (message: ToWorker, transfer: ArrayBuffer[] = []): void =>
       worker.postMessage(message, transfer);
     const assembly = new Assembly(rules, sources, parts.intern);

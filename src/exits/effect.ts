@@ -6,16 +6,23 @@ import type { Order } from './orders.js';
 /** What came of recording something. */
 export type Effect =
   | { readonly kind: 'none' }
-  /** The exit is set aside, for a site or (null) altogether. */
+  /** The exit is set aside, for a site or (null) altogether; or its credential, where one is named. */
   | {
       readonly kind: 'banned';
+      readonly credential?: string;
       readonly site: string | null;
       readonly reason: string;
       readonly strikes: number;
       readonly forMs: number;
     }
   /** It would be set aside, but too much of this pool is already. */
-  | { readonly kind: 'spared'; readonly site: string | null; readonly reason: string; readonly pool: string }
+  | {
+      readonly kind: 'spared';
+      readonly credential?: string;
+      readonly site: string | null;
+      readonly reason: string;
+      readonly pool: string;
+    }
   /** Its trial went well: it is in use again. */
   | { readonly kind: 'returned'; readonly site: string | null };
 

@@ -7,6 +7,9 @@
  */
 import type { Pool } from '../upstreams/pool.js';
 
+/** A pool as far as it is counted: by the numbers of its exits, or of their credentials. */
+export type CountedPool = Pick<Pool, 'name' | 'slots'>;
+
 interface PoolCount {
   readonly name: string;
   readonly size: number;
@@ -25,7 +28,7 @@ export class EjectionQuota {
   #sharedOf = new Uint32Array(0);
 
   /** Takes over which exits are in which pool; all counts begin at 0. */
-  apply(pools: Iterable<Pool>, maxShare: number): void {
+  apply(pools: Iterable<CountedPool>, maxShare: number): void {
     const list = [...pools];
     this.#shared = [[]];
     this.#sharedOf = new Uint32Array(list.reduce((most, { slots }) => roomFor(slots, most), 0));

@@ -7,16 +7,12 @@ import type { BanEvidence } from '../core/events.js';
 import type { Random } from '../core/random.js';
 import {
   admitted,
-  banMs,
   isAdmitting,
   isAside,
   mostAfterReturn,
   opensAtMs,
   phaseOf,
-  siteTimes,
-  struck,
   succeeded,
-  transportTimes,
   trialReleased,
 } from '../facts/ban.js';
 import type { BanRules, BanState, TransportFault } from '../facts/ban.js';
@@ -24,8 +20,10 @@ import type { LedgerView, Pool } from '../upstreams/pool.js';
 import { Cursors } from '../upstreams/strategies.js';
 import type { Upstream } from '../upstreams/upstream.js';
 import { BanBook } from './ban-book.js';
+import { CredentialBans } from './credential-bans.js';
 import type { BanAsk, Effect, ExitSnapshot, HeldBan } from './effect.js';
 import { Orders } from './orders.js';
+import { setAside, throttling, type BanTerms } from './set-aside.js';
 import { noRecord, withSuspect } from './site-bans.js';
 import { Slots } from './slots.js';
 import { bansIn, snapshotAll, snapshotOf, type LedgerParts } from './snapshots.js';
@@ -37,6 +35,8 @@ const NONE: Effect = { kind: 'none' };
 export class Ledger implements LedgerView {
   readonly cursors = new Cursors();
   readonly orders = new Orders();
+  /** What is held against the logins of exits. */
+  readonly credentials: CredentialBans;
   readonly #slots: Slots = new Slots((slot) => this.#book.has(slot) || !this.orders.isOpenToNew(slot));
   readonly #book: BanBook = new BanBook(this.#slots, () => this.#rules.siteCapMs);
   #rules: BanRules;
@@ -46,6 +46,7 @@ export class Ledger implements LedgerView {
     private readonly random: Random,
   ) {
     this.#rules = rules;
+    this.credentials = new CredentialBans(() => this.#rules, random);
   }
 
   /** The number of this exit, a new one the first time. */
@@ -73,6 +74,7 @@ export class Ledger implements LedgerView {
     this.#book.recount(list, rules.maxEjected, nowMs);
     this.#slots.forgetUnused((slot) => this.#book.quota.isMember(slot));
     this.#book.markAll();
+    this.credentials.applyPools(list, nowMs);
     this.cursors.keep(new Set(list.map((pool) => pool.name)));
     this.#slots.rememberUses(list.some((pool) => pool.strategy === 'least_recently_used_per_site'));
   }
@@ -81,9 +83,10 @@ export class Ledger implements LedgerView {
     return this.#slots.inFlight[slot] ?? 0;
   }
 
-  mostInFlight(slot: number, nowMs: number): number {
+  mostInFlight(slot: number, site: string, nowMs: number): number {
     if (!this.#book.isMarked(slot)) return Infinity;
-    return mostAfterReturn(this.#book.banOf(slot, null), nowMs);
+    const anywhere = mostAfterReturn(this.#book.banOf(slot, null), nowMs);
+    return Math.min(anywhere, mostAfterReturn(this.#book.banOf(slot, site), nowMs));
   }
 
   isOpenToNew(slot: number): boolean {
@@ -91,6 +94,8 @@ export class Ledger implements LedgerView {
   }
 
   isUsable(slot: number, site: string, nowMs: number): boolean {
+    const login = this.#loginOf(slot);
+    if (login !== null && !this.credentials.isUsable(login, site, nowMs)) return false;
     if (!this.#book.isMarked(slot)) return true;
     const health = this.#book.health.get(slot);
     if (health !== undefined && !isAdmitting(health.ban, nowMs)) return false;
@@ -100,7 +105,12 @@ export class Ledger implements LedgerView {
 
   /** While a trial runs, a second after it began. */
   usableAtMs(slot: number, site: string): number {
-    return Math.max(opensAtMs(this.#book.banOf(slot, null)), opensAtMs(this.#book.banOf(slot, site)));
+    const login = this.#loginOf(slot);
+    return Math.max(
+      opensAtMs(this.#book.banOf(slot, null)),
+      opensAtMs(this.#book.banOf(slot, site)),
+      login === null ? -Infinity : this.credentials.opensAtMs(login, site),
+    );
   }
 
   firstByteMs(slot: number): number {
@@ -115,12 +125,17 @@ export class Ledger implements LedgerView {
   begin(slot: number, site: string, nowMs: number): void {
     this.#slots.began(slot);
     this.#slots.uses?.note(slot, site, nowMs);
+    const login = this.#loginOf(slot);
+    if (login !== null) this.credentials.begin(login, { slot, site, nowMs });
     if (this.#book.isMarked(slot)) this.#book.turn(slot, { site, nowMs, turn: admitted });
   }
 
   /** The exchange is over. A trial of which nothing was recorded may then be tried again. */
   end(slot: number, site: string, nowMs: number): void {
-    if (this.#slots.ended(slot) > 0 || !this.#book.isMarked(slot)) return;
+    if (this.#slots.ended(slot) > 0) return;
+    const login = this.#loginOf(slot);
+    if (login !== null) this.credentials.end(login, { slot, site, nowMs });
+    if (!this.#book.isMarked(slot)) return;
     this.#book.turn(slot, { site, nowMs, turn: trialReleased });
   }
 
@@ -132,6 +147,8 @@ export class Ledger implements LedgerView {
   /** A good answer: the way is sound and the site likes the exit. */
   recordSuccess(slot: number, site: string, nowMs: number): Effect {
     const way = this.recordReached(slot, nowMs);
+    const login = this.#loginOf(slot);
+    if (login !== null) this.credentials.succeeded(login, site, nowMs);
     if (!this.#book.isMarked(slot)) return way;
     const record = this.#book.sites.get(slot, site);
     if (record === undefined) return way;
@@ -169,7 +186,16 @@ export class Ledger implements LedgerView {
     this.#book.setHealth(slot, health);
     const phase = phaseOf(health.ban, nowMs);
     if (phase === 'out' || (phase === 'clear' && !isTooMany(health, context))) return NONE;
-    return this.ban(slot, null, { reason: fault, oneSite: siteBehind(health) }, nowMs);
+    const oneSite = siteBehind(health);
+    // B21: a login that was good before, refused with one site only, may be asked for by the site itself.
+    if (fault === 'auth' && oneSite !== null && phase === 'clear')
+      return this.ban(
+        slot,
+        oneSite,
+        { reason: fault, forMs: this.#rules.transportMs, isDoubtful: true },
+        nowMs,
+      );
+    return this.ban(slot, null, { reason: fault, oneSite }, nowMs);
   }
 
   /** An answer that looks like a block by its status alone: a ban when there are enough of them within the window. */
@@ -190,11 +216,8 @@ export class Ledger implements LedgerView {
    */
   recordThrottled(slot: number, site: string, retryAfterMs: number | null, nowMs: number): Effect {
     this.recordReached(slot, nowMs);
-    const before = this.#book.banOf(slot, site);
-    const strikes = phaseOf(before, nowMs) === 'out' ? before.strikes : before.strikes + 1;
-    const baseMs = retryAfterMs ?? this.#rules.transportMs;
-    const forMs = banMs(strikes, { ...siteTimes(this.#rules), baseMs }, this.random.float());
-    return this.ban(slot, site, { reason: 'throttled', forMs, isOrder: retryAfterMs !== null }, nowMs);
+    const ask = throttling(this.#book, { slot, site }, retryAfterMs, this.#terms(nowMs));
+    return this.ban(slot, site, ask, nowMs);
   }
 
   /**
@@ -202,26 +225,7 @@ export class Ledger implements LedgerView {
    * only made longer when `forMs` asks for more.
    */
   ban(slot: number, site: string | null, ask: BanAsk, nowMs: number): Effect {
-    const { reason } = ask;
-    const state = this.#book.banOf(slot, site);
-    const times = site === null ? transportTimes(this.#rules) : siteTimes(this.#rules);
-    const longestMs = ask.isExact === true ? Infinity : times.capMs * (1 + times.jitter);
-    const phase = phaseOf(state, nowMs);
-    if (phase === 'out' && ask.isExact !== true) {
-      const untilMs = nowMs + Math.min(ask.forMs ?? 0, longestMs);
-      if (untilMs > state.untilMs) this.#book.setBan(slot, site, { ...state, untilMs }, nowMs);
-      return NONE;
-    }
-    if (phase === 'clear' && ask.isOrder !== true) {
-      const pool = this.#book.quota.fullPool(slot, site, ask.isDoubtful);
-      if (pool !== null) return { kind: 'spared', site, reason, pool };
-    }
-    const plainMs = banMs(state.strikes + 1, times, this.random.float());
-    const forMs = Math.min(ask.forMs ?? plainMs, longestMs);
-    const { isOrder = false, oneSite = null } = ask;
-    const ban = struck(state, forMs, { reason, nowMs, isOrder, oneSite });
-    this.#book.setBan(slot, site, ban, nowMs);
-    return { kind: 'banned', site, reason, strikes: ban.strikes, forMs };
+    return setAside(this.#book, { slot, site }, ask, this.#terms(nowMs));
   }
 
   /** Notes what a ban that is on goes by. */
@@ -236,7 +240,7 @@ export class Ledger implements LedgerView {
 
   /** Takes back what was set aside since `sinceMs` because of this site; returns how many bans that were. */
   rollBack(site: string, sinceMs: number, nowMs: number): number {
-    return this.#book.rollBack(site, sinceMs, nowMs);
+    return this.#book.rollBack(site, sinceMs, nowMs) + this.credentials.rollBack(site, sinceMs, nowMs);
   }
 
   /** Every exit, for admin. */
@@ -249,9 +253,18 @@ export class Ledger implements LedgerView {
     return snapshotOf(this.#parts, slot);
   }
 
-  /** Every ban that is on. */
+  /** Every ban of an exit that is on. */
   bans(): HeldBan[] {
     return bansIn(this.#parts);
+  }
+
+  /** The exit, where its login has to be asked about: nearly always nothing is held against any. */
+  #loginOf(slot: number): Upstream | null {
+    return this.credentials.isEmpty ? null : (this.#slots.upstreams[slot] ?? null);
+  }
+
+  #terms(nowMs: number): BanTerms {
+    return { rules: this.#rules, random: this.random, nowMs };
   }
 
   get #parts(): LedgerParts {

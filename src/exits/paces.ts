@@ -106,6 +106,13 @@ export interface Visit {
   end(nowMs: number): void;
 }
 
+/** The rest that exits of a pool take from a site, as far as that was learnt. */
+export interface LearntPace {
+  readonly site: string;
+  readonly pool: string;
+  readonly spacingMs: number;
+}
+
 const silent = (): void => undefined;
 const noVisit: Visit = { answered: silent, learn: silent, end: silent };
 
@@ -132,6 +139,17 @@ export class Paces {
   /** What choosing from this pool for this site goes by; null for a pool without pacing. */
   view(pool: Pool, site: string, nowMs: number): PaceView | null {
     return pool.pacing === null ? null : this.#at(pool.name, pool.pacing, { site, nowMs });
+  }
+
+  /** What was learnt of sites that want a rest, those visited last first, at most so many. */
+  learnt(most: number): LearntPace[] {
+    const found: LearntPace[] = [];
+    for (const [site, { pools }] of [...this.#sites].reverse())
+      for (const [pool, at] of pools) {
+        if (found.length >= most) return found;
+        if (at.isLearning && at.spacingMs > 0) found.push({ site, pool, spacingMs: at.spacingMs });
+      }
+    return found;
   }
 
   /** A request goes out. */

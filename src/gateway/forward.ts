@@ -151,6 +151,7 @@ class ForwardCarrier implements Carrier {
         refusedTunnel: false,
         requestSent: true,
         isTargets: way.isTargets,
+        receivedWallMs: this.services.clock.wallMs(),
       },
       openMs: way.openMs,
       finding: seen === null ? null : seen.finding,

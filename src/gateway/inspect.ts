@@ -113,12 +113,13 @@ function lengthOf(framing: Framing): number | null {
   return framing.kind === 'none' ? 0 : null;
 }
 
-/** Whether the field names one of the types; where there is none, anything may come. */
+/** Whether the field names one of the types, or JSON with a name of its own; where there is none, anything may come. */
 export function isOfType(contentType: string | undefined, types: ReadonlySet<string>): boolean {
   if (contentType === undefined) return true;
   if (types.has(contentType)) return true;
   const end = contentType.indexOf(';');
-  return types.has((end < 0 ? contentType : contentType.slice(0, end)).trim().toLowerCase());
+  const type = (end < 0 ? contentType : contentType.slice(0, end)).trim().toLowerCase();
+  return types.has(type) || (type.endsWith('+json') && types.has('application/json'));
 }
 
 interface Holding {

@@ -49,7 +49,7 @@ export async function pickExit(
   job: Job,
   course: PickCourse,
 ): Promise<Exit | NoExit> {
-  const { onExhausted, pools } = job.ask.route;
+  const { onExhausted } = job.ask.route;
   if (onExhausted === 'fail') return pickNow(services, job, course);
   if (onExhausted !== 'wait') {
     const found = await pickWaiting(services, job, course);
@@ -59,7 +59,9 @@ export async function pickExit(
   }
   let found = noExit({ kind: 'none', retryAfterMs: null, reason: 'no pool of the route matches' }) as
     Exit | NoExit;
-  for (let count = 1; count <= pools.length && found.kind === 'none'; count++)
+  // Each pool that may serve is waited for once, however many others the route has.
+  const most = Math.max(1, poolsFor(services, job, null).length);
+  for (let count = 1; count <= most && found.kind === 'none'; count++)
     found = await pickWaiting(services, job, { ...course, poolCount: count });
   return found;
 }

@@ -26,12 +26,22 @@ export function effectOfRule(services: GatewayServices, exit: Exit, fired: Fired
     const forMs = services.rules().runtime.bans.transportCapMs;
     return ledger.ban(exit.slot, null, { reason: verdict.reason, forMs }, nowMs);
   }
-  // Who blames a credential says that the exit is sound; which credential it was is not ours to know yet.
-  if (rule.scope === 'credential') return { kind: 'none' };
+  if (rule.scope === 'credential') return effectOnCredential(services, exit, fired);
   if (rule.actions.includes('ban'))
     return ledger.ban(exit.slot, rule.scope === 'exit' ? null : site, { reason: verdict.reason }, nowMs);
   if (!rule.actions.includes('throttle')) return { kind: 'none' };
   return ledger.recordThrottled(exit.slot, site, verdict.retryAfterMs, nowMs);
+}
+
+/** Who blames a credential says that the exit is sound: all exits that share its login are set aside for the site. */
+function effectOnCredential({ ledger, clock }: GatewayServices, exit: Exit, fired: Fired): Effect {
+  const { site, verdict } = fired;
+  const nowMs = clock.nowMs();
+  if (verdict.rule?.actions.includes('ban') === true)
+    return ledger.credentials.ban(exit.upstream, site, { reason: verdict.reason }, nowMs);
+  if (verdict.rule?.actions.includes('throttle') === true)
+    return ledger.credentials.throttle(exit.upstream, site, verdict.retryAfterMs, nowMs);
+  return { kind: 'none' };
 }
 
 function freeze({ ledger, emit }: GatewayServices, { slot, upstream }: Exit, { name }: RuleFinding): void {

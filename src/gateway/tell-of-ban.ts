@@ -5,7 +5,7 @@ import { cutOnBan } from './cut-tunnels.js';
 import type { Exit } from './pick-exit.js';
 import type { GatewayServices } from './services.js';
 
-/** Tells of an exit that was set aside or spared, and deals with its tunnels; true when it was set aside. */
+/** Tells of an exit (or its login) that was set aside or spared, and deals with its tunnels; true when it was set aside. */
 export function tellOfBan(
   services: GatewayServices,
   exit: Pick<Exit, 'upstream' | 'slot'>,
@@ -14,24 +14,27 @@ export function tellOfBan(
 ): boolean {
   if (effect.kind !== 'banned' && effect.kind !== 'spared') return false;
   const { id: upstream, label: upstreamLabel } = exit.upstream;
-  const { site, reason } = effect;
+  const { site, reason, credential } = effect;
   if (effect.kind === 'spared') {
-    services.emit({ type: 'ban_spared', upstream, upstreamLabel, site, reason, pool: effect.pool });
+    const whose = credential === undefined ? {} : { credential };
+    services.emit({
+      ...{ type: 'ban_spared', upstream, upstreamLabel, ...whose },
+      ...{ site, reason, pool: effect.pool },
+    });
     return false;
   }
   const { strikes, forMs } = effect;
   const known = evidence();
-  services.ledger.noteEvidence(exit.slot, site, known, services.clock.nowMs());
-  services.emit({
-    type: 'exit_banned',
-    upstream,
-    upstreamLabel,
-    site,
-    reason,
-    strikes,
-    forMs,
-    evidence: known,
-  });
-  cutOnBan(services.relays, services.rules().runtime.tunnels, { exit: upstream, site });
+  const told = { upstream, upstreamLabel, reason, strikes, forMs, evidence: known };
+  const nowMs = services.clock.nowMs();
+  if (credential !== undefined && site !== null) {
+    services.ledger.credentials.note(credential, site, known, nowMs);
+    services.emit({ type: 'credential_banned', credential, site, ...told });
+    cutOnBan(services, { exit: credential, site });
+    return true;
+  }
+  services.ledger.noteEvidence(exit.slot, site, known, nowMs);
+  services.emit({ type: 'exit_banned', site, ...told });
+  cutOnBan(services, { exit: upstream, site });
   return true;
 }

@@ -24,6 +24,26 @@ export class Tiers {
   of(route: string, site: string): Escalation {
     return touched(this.#byKey, `${route}\n${site}`, MAX_SITES, () => new Escalation());
   }
+
+  /** Sites that had to go on to a dearer pool, those asked last first, at most so many. */
+  raised(most: number): RaisedSite[] {
+    const found: RaisedSite[] = [];
+    for (const [key, { tier, why }] of [...this.#byKey].reverse()) {
+      if (found.length >= most) break;
+      const [route = '', site = ''] = key.split('\n');
+      if (tier > 0) found.push({ route, site, tier, why });
+    }
+    return found;
+  }
+}
+
+/** A site that is not served by the first pool of its route. */
+export interface RaisedSite {
+  readonly route: string;
+  readonly site: string;
+  /** Position in the route's pools. */
+  readonly tier: number;
+  readonly why: string;
 }
 
 /** The pools in their order. A session's pool comes first, as long as it can be paid for. */

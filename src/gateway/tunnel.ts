@@ -77,7 +77,10 @@ class TunnelCarrier implements Carrier {
     if (outcome.kind === 'tunnel') return { facts: { kind: 'tunnel' }, openMs, discard, deliver };
     const { status, fields } = outcome.head;
     return {
-      facts: { kind: 'answer', status, fields, refusedTunnel: true, requestSent: false },
+      facts: {
+        ...{ kind: 'answer', status, fields, refusedTunnel: true, requestSent: false },
+        receivedWallMs: this.services.clock.wallMs(),
+      },
       openMs,
       discard,
       deliver,

@@ -111,7 +111,7 @@ function ruled(usual: Verdict, finding: RuleFinding, facts: AttemptFacts): Verdi
   const only = actions.length === 1 ? actions[0] : null;
   const reason = `rule ${name}`;
   if (only === 'deliver') return usual.failure === null ? { ...ok, reason, rule: finding } : usual;
-  const asked = facts.kind === 'answer' ? retryAfterMs(facts.fields) : null;
+  const asked = facts.kind === 'answer' ? retryAfterMs(facts.fields, facts.receivedWallMs ?? null) : null;
   const verdict = only === 'throttle' ? 'throttled' : 'blocked';
   return {
     ...usual,
@@ -198,7 +198,8 @@ function judgeStatus(answer: AnswerFacts, lists: StatusLists): Verdict {
   const { status } = answer;
   const reason = `status_${status}`;
   if (isOriginDown(answer)) return { ...ok, name: 'target_failed', blame: 'target', reason };
-  const waitMs = status === 429 || status >= 500 ? retryAfterMs(answer.fields) : null;
+  const waitMs =
+    status === 429 || status >= 500 ? retryAfterMs(answer.fields, answer.receivedWallMs ?? null) : null;
   const isServerError = status >= 500;
   if (isServerError ? waitMs !== null && isListed(lists, status) : lists.throttled.includes(status)) {
     return { ...ok, name: 'throttled', blame: 'target', reason, retryAfterMs: waitMs };

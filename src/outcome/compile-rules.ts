@@ -5,6 +5,11 @@ import { compilePattern, compileSelector, requiredLiteral, type TextTest } from 
 import { Literals, MAX_LITERAL_BYTES } from './literals.js';
 import type { Conditions, HeaderCondition, OfBaseline, RuleSpec } from './rule.js';
 
+/** A test of a header, in lower case and with its pattern compiled. */
+export interface CompiledHeader extends HeaderCondition {
+  readonly pattern: TextTest | null;
+}
+
 /** One alternative of one rule, ready to be asked. */
 export interface CompiledRule {
   readonly spec: RuleSpec;
@@ -12,7 +17,7 @@ export interface CompiledRule {
   readonly order: number;
   readonly hosts: readonly HostMatcher[];
   readonly status: Conditions['status'] | null;
-  readonly fields: readonly HeaderCondition[];
+  readonly fields: readonly CompiledHeader[];
   readonly redirect: Conditions['redirect'] | null;
   readonly slowerThan: number | OfBaseline | null;
   readonly sizeBelow: number | OfBaseline | null;
@@ -128,7 +133,9 @@ function compileConditions(when: Conditions, table: TextTable, complain: Complai
     status:
       when.status ??
       (looksWhole && body === undefined && when.header === undefined ? [{ from: 200, to: 200 }] : null),
-    fields: (when.header ?? []).map(folded),
+    fields: (when.header ?? []).map((each, at) =>
+      folded(each, (message) => complain(['header', at, 'matches'], message)),
+    ),
     redirect: when.redirect ?? null,
     slowerThan: when.slower_than ?? null,
     sizeBelow: when.size_below ?? null,
@@ -146,13 +153,20 @@ function compileConditions(when: Conditions, table: TextTable, complain: Complai
 const anyOf = (texts: readonly string[] = []): string[][] => (texts.length === 0 ? [] : [[...texts]]);
 const allOf = (texts: readonly string[] = []): string[][] => texts.map((text) => [text]);
 
-function folded({ name, is, contains, present }: HeaderCondition): HeaderCondition {
+function folded(
+  { name, is, contains, matches, present }: HeaderCondition,
+  complain: (message: string) => void,
+): CompiledHeader {
+  const compiled = matches === undefined ? null : compilePattern(matches);
+  if (compiled?.kind === 'bad') complain(compiled.why);
   const lower = (texts: readonly string[]): string[] => texts.map((text) => text.toLowerCase());
   return {
     name: name.toLowerCase(),
     ...(is !== undefined && { is: lower(is) }),
     ...(contains !== undefined && { contains: lower(contains) }),
+    ...(matches !== undefined && { matches }),
     ...(present !== undefined && { present }),
+    pattern: compiled?.kind === 'ok' ? compiled.value : null,
   };
 }
 

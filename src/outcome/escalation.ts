@@ -62,6 +62,11 @@ export class Escalation {
     return this.#tier;
   }
 
+  /** Why it stands there. */
+  get why(): string {
+    return this.#why;
+  }
+
   /** The tier for one more try. `mayProbe`: whether it may be a canary, which a second try is not. */
   choose(
     tiers: readonly Tier[],

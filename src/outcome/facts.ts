@@ -17,6 +17,8 @@ export interface AnswerFacts {
   readonly requestSent: boolean;
   /** True when no proxy on the way could have answered: through SOCKS, or without one. */
   readonly isTargets?: boolean;
+  /** When it came, by the clock on the wall; for dates of answers that say no time of their own. */
+  readonly receivedWallMs?: number;
 }
 
 /** A tunnel that stands. */

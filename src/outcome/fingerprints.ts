@@ -159,6 +159,7 @@ export const fingerprints: readonly RuleSpec[] = [
   present('f5-present', [
     header('x-cnection', 'close'),
     header('server', 'bigip', 'big-ip'),
+    { header: [{ name: 'set-cookie', contains: ['ts'], matches: '^TS[0-9a-f]{6,8}=' }] },
     cookie('TSPD_101*', 'BIGipServer*', 'MRHSession', 'LastMRH_Session', 'F5_ST', 'F5_fullWT'),
   ]),
   present('f5-xc-present', [header('server', 'volt-adc'), header('x-volterra-location')]),

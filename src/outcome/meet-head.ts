@@ -1,8 +1,11 @@
 /** Whether the head of an answer meets the conditions of a rule. */
 import type { Fields } from '../http1/fields.js';
-import type { CompiledRule } from './compile-rules.js';
-import type { HeaderCondition, OfBaseline } from './rule.js';
+import type { CompiledHeader, CompiledRule } from './compile-rules.js';
+import type { OfBaseline } from './rule.js';
 import type { HeadSeen, RuleHit } from './rule-sights.js';
+
+/** How far into a value a pattern looks, so that the longest of heads holds nobody up. */
+const MATCHED_CHARS = 1024;
 
 /** Longest text of a find that is kept. */
 export const FOUND_CHARS = 120;
@@ -57,15 +60,18 @@ export function limitOf(limit: number | OfBaseline, usual: number | null): numbe
 }
 
 /** The value that meets the test, or null. */
-function meetField(test: HeaderCondition, fields: Fields): string | null {
+function meetField(test: CompiledHeader, fields: Fields): string | null {
   const { name } = test;
   if (test.present === false) return fields.has(name) ? null : '(missing)';
   if (!fields.has(name)) return null;
-  if (test.is === undefined && test.contains === undefined) return shown(name, fields.get(name) ?? '');
+  if (test.is === undefined && test.contains === undefined && test.pattern === null)
+    return shown(name, fields.get(name) ?? '');
   for (const value of fields.all(name)) {
     const lower = value.toLowerCase();
     const isRight = test.is === undefined || test.is.includes(lower);
-    if (isRight && (test.contains === undefined || test.contains.some((text) => lower.includes(text))))
+    if (!isRight || (test.contains !== undefined && !test.contains.some((text) => lower.includes(text))))
+      continue;
+    if (test.pattern === null || test.pattern.find(value.slice(0, MATCHED_CHARS)) !== null)
       return shown(name, value);
   }
   return null;

@@ -6,15 +6,16 @@ const LONGEST_S = 1_000_000_000;
 
 /**
  * How long the answer asks to stay away, in milliseconds; null where it doesn't, or not in a way that can be read.
- * A date counts from the answer's own `Date`, so that no clock has to agree with the site's; without one it is null.
+ * A date counts from the answer's own `Date`, so that no clock has to agree with the site's; without one from our clock.
+ * @param receivedWallMs when the answer came; null where nobody knows
  */
-export function retryAfterMs(fields: Fields): number | null {
+export function retryAfterMs(fields: Fields, receivedWallMs: number | null): number | null {
   const text = fields.get('retry-after')?.trim();
   if (text === undefined || text === '') return null;
   if (/^[0-9]+$/.test(text)) return Math.min(Number(text), LONGEST_S) * 1000;
   const sent = fields.get('date');
-  if (sent === undefined) return null;
-  const waitMs = dateMs(text) - dateMs(sent);
+  const sentMs = sent === undefined ? (receivedWallMs ?? NaN) : dateMs(sent);
+  const waitMs = dateMs(text) - sentMs;
   return Number.isNaN(waitMs) ? null : Math.max(0, waitMs);
 }
 

@@ -13,6 +13,8 @@ export interface HeaderCondition {
   readonly name: string;
   readonly is?: readonly string[];
   readonly contains?: readonly string[];
+  /** A pattern of RE2, ASCII case aside, for the first 1,024 characters of the value. */
+  readonly matches?: string;
   readonly present?: boolean;
 }
 

@@ -2,9 +2,12 @@
 import { errorTable } from '../core/errors.js';
 import type { ErrorCode } from '../core/errors.js';
 import type {
+  BanSpared,
   BodyNotInspected,
   ConnectionRefused,
+  CredentialBanned,
   ExchangeEnded,
+  ExitBanned,
   SessionPinned,
   SiteGuarded,
   TurnpikeEvent,
@@ -116,11 +119,11 @@ export class EventCounts {
         if (event.retried) this.retries.of(event.pool).value += 1;
         return;
       case 'exit_banned':
-        if (event.site === null) this.bans.of('exit', 'none').value += 1;
-        else this.bans.of('site', this.site(event.site)).value += 1;
+      case 'credential_banned':
+        this.banned(event);
         return;
       case 'ban_spared':
-        this.spared.of(event.pool, event.site === null ? 'exit' : 'site').value += 1;
+        this.spared.of(event.pool, scopeOf(event)).value += 1;
         return;
       case 'site_guarded':
         this.guarded(event);
@@ -219,6 +222,11 @@ export class EventCounts {
     return this.errors.of(code, errorTable[code].blame);
   }
 
+  private banned(event: ExitBanned | CredentialBanned): void {
+    if (event.site === null) this.bans.of('exit', 'none').value += 1;
+    else this.bans.of(event.type === 'exit_banned' ? 'site' : 'credential', this.site(event.site)).value += 1;
+  }
+
   private exchange(event: ExchangeEnded): void {
     const series = this.seriesOf(event);
     series.ended.value += 1;
@@ -259,4 +267,9 @@ export class EventCounts {
     this.doors.set(listener, made);
     return made;
   }
+}
+
+function scopeOf({ credential, site }: BanSpared): string {
+  if (credential !== undefined) return 'credential';
+  return site === null ? 'exit' : 'site';
 }

@@ -14,6 +14,7 @@ import type {
   GatewayNote,
   BanEvidence,
   BanSpared,
+  CredentialBanned,
   ExitBanned,
   FeedbackGiven,
   SiteGuarded,
@@ -101,6 +102,7 @@ class EventLog implements Log {
         });
         return;
       case 'exit_banned':
+      case 'credential_banned':
         this.banned(event);
         return;
       case 'ban_spared':
@@ -172,11 +174,13 @@ class EventLog implements Log {
     });
   }
 
-  private banned(event: ExitBanned): void {
+  private banned(event: ExitBanned | CredentialBanned): void {
+    const { upstreamLabel: label } = event;
     this.pino.info({
-      event: 'exit_banned',
+      event: event.type,
+      ...('credential' in event && { credential: event.credential }),
       upstream: event.upstream,
-      upstreamLabel: this.shown('upstreamLabel', event.upstreamLabel),
+      upstreamLabel: label === null ? null : this.shown('upstreamLabel', label),
       site: event.site === null ? null : this.shown('site', event.site),
       reason: scrub(event.reason),
       strikes: event.strikes,
@@ -188,6 +192,7 @@ class EventLog implements Log {
   private spared(event: BanSpared): void {
     this.pino.debug({
       event: 'ban_spared',
+      ...(event.credential !== undefined && { credential: event.credential }),
       upstream: event.upstream,
       upstreamLabel: this.shown('upstreamLabel', event.upstreamLabel),
       site: event.site === null ? null : this.shown('site', event.site),

@@ -55,7 +55,11 @@ export const metricTable = {
   turnpike_client_sent_bytes_total: counter('Bytes of bodies and tunnels to clients.', 'kind'),
   turnpike_attempts_total: counter('Tries through an exit, by what they proved.', 'pool', 'verdict'),
   turnpike_retries_total: counter('Tries that were followed by another.', 'pool'),
-  turnpike_bans_total: counter('Exits set aside: for one site, or altogether (scope exit).', 'scope', 'site'),
+  turnpike_bans_total: counter(
+    'Exits set aside: for one site, or altogether (scope exit); logins set aside for one site (scope credential).',
+    'scope',
+    'site',
+  ),
   turnpike_bans_spared_total: counter(
     'Bans that were not made, since too much of the pool is out already, or the sign is weak and the exit the last one.',
     'pool',

@@ -145,9 +145,9 @@ function isResting({ pace, nowMs }: Ask, slot: number): boolean {
   return pace !== null && pace.restedAtMs(slot) > nowMs;
 }
 
-function isFull({ pool, view, nowMs }: Ask, slot: number): boolean {
+function isFull({ pool, view, site, nowMs }: Ask, slot: number): boolean {
   const inFlight = view.inFlight(slot);
-  return inFlight >= pool.slotsPerExit || inFlight >= view.mostInFlight(slot, nowMs);
+  return inFlight >= pool.slotsPerExit || inFlight >= view.mostInFlight(slot, site, nowMs);
 }
 
 function chooseByKey(

@@ -8,7 +8,7 @@
  * Names are read in any case; others are left aside, since vendors add what they like. What holds for the whole file gives
  * way to what the record says; tags are added. Reasons never repeat a value: it may be a password.
  */
-import { cityName, makeUpstream, parseUpstreamUrl } from './upstream.js';
+import { cityName, makeUpstream, readEndpoint } from './upstream.js';
 import type { ParsedUpstream, UpstreamOptions } from './upstream.js';
 
 /** What a record can say. */
@@ -71,13 +71,14 @@ function readRecord(record: ListRecord, options: UpstreamOptions): ParsedUpstrea
   const url = textOf(record, 'url');
   const host = textOf(record, 'host');
   if (url !== null && host !== null) throw new Unreadable('an upstream has a url or a host, not both');
-  const parsed = parseUpstreamUrl(url ?? urlOf(record, host), options);
+  const endpoint = readEndpoint(url ?? urlOf(record, host));
   const username = textOf(record, 'username');
   const password = textOf(record, 'password');
-  if (parsed.kind === 'bad' || (username === null && password === null)) return parsed;
-  if (parsed.upstream.login !== null)
+  if (endpoint.kind === 'bad') return endpoint;
+  if (username === null && password === null) return makeUpstream(endpoint.value, options);
+  if (endpoint.value.login !== null)
     throw new Unreadable('the login is given twice: in the url and beside it');
-  const { protocol, host: at, port } = parsed.upstream;
+  const { protocol, host: at, port } = endpoint.value;
   const login = { username: username ?? '', password: password ?? '' };
   return makeUpstream({ protocol, host: at, port, login }, options);
 }

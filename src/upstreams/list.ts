@@ -14,6 +14,7 @@
  * byte order mark. A plain line that ends in `@host:port` is the second form, also when it could be read as the fourth.
  * What names of JSON and CSV mean: list-record.ts. Reasons never repeat the line: it may hold a password.
  */
+import { IdMap } from './id-map.js';
 import { hasTwins, readCsvHeader, readCsvRow } from './list-csv.js';
 import type { CsvHeader } from './list-csv.js';
 import { fieldNamed, upstreamOfRecord } from './list-record.js';
@@ -65,7 +66,7 @@ export function* readList(
   options: UpstreamOptions,
   from: 'file' | 'server',
 ): Generator<ListEntry> {
-  const firstLines = new Map<string, number>();
+  const firstLines = new IdMap();
   const read = readerFor(options);
   let problems = 0;
   let number = 0;
@@ -84,11 +85,7 @@ export function* readList(
 }
 
 /** Why an upstream does not count, or null. */
-function refusal(
-  { id, protocol }: Upstream,
-  firstLines: ReadonlyMap<string, number>,
-  from: 'file' | 'server',
-): string | null {
+function refusal({ id, protocol }: Upstream, firstLines: IdMap, from: 'file' | 'server'): string | null {
   if (from === 'server' && protocol === 'direct')
     return 'direct:// may not come from a server: it stands in the configuration or in a file';
   const first = firstLines.get(id);

@@ -55,15 +55,15 @@ export function buildPoolIndex(upstreams: readonly Upstream[]): PoolIndex {
   const hash = hashSeeds(upstreams);
   const idOf = (index: number): string => upstreams[index]?.id ?? '';
   const members = Uint32Array.from(upstreams.keys());
-  const ringOf = (of: Uint32Array): RingPoints => buildHashRing(hash, of, idOf);
+  const ring = pointsOnly(buildHashRing(hash, members, idOf));
   const groupsOf = (kind: GroupKind): PackedGroups | null =>
     upstreams.some(({ template }) => template?.fills(kind) === true)
       ? null
-      : packGroups(upstreams, namesOf[kind], ringOf);
+      : packGroups(upstreams, namesOf[kind], ring);
   return {
     hash,
     members,
-    ring: pointsOnly(ringOf(members)),
+    ring,
     groups: {
       country: groupsOf('country'),
       city: groupsOf('city'),
@@ -88,11 +88,7 @@ function pointsOnly({ points, owners }: RingPoints): RingPoints {
   return { points, owners };
 }
 
-function packGroups(
-  upstreams: readonly Upstream[],
-  names: NamesOf,
-  ringOf: (members: Uint32Array) => RingPoints,
-): PackedGroups {
+function packGroups(upstreams: readonly Upstream[], names: NamesOf, ring: RingPoints): PackedGroups {
   const groups = new Map<string, number[]>();
   upstreams.forEach((upstream, index) => {
     for (const name of names(upstream)) {
@@ -102,19 +98,52 @@ function packGroups(
     }
   });
   const lists = [...groups.values()].map((group) => Uint32Array.from(group));
-  const rings = lists.filter((list) => list.length > RENDEZVOUS_MAX).map(ringOf);
-  const sizes = rings.values();
-  const pointCounts = lists.map((list) =>
-    list.length > RENDEZVOUS_MAX ? (sizes.next().value?.points.length ?? 0) : 0,
-  );
+  const rings = ringsWithin(ring, lists, upstreams.length);
   return {
     names: [...groups.keys()],
     memberEnds: endsOf(lists.map((list) => list.length)),
-    pointEnds: endsOf(pointCounts),
+    pointEnds: endsOf(rings.map((each) => each.points.length)),
     members: joined(lists),
     points: joined(rings.map((ring) => ring.points)),
     owners: joined(rings.map((ring) => ring.owners)),
   };
+}
+
+/**
+ * The rings of these lists; empty for small ones. An exit has the same points in every ring it is in, so each is a part of
+ * the ring of all, in its order, and nothing has to be sorted again.
+ */
+function ringsWithin(ring: RingPoints, lists: readonly Uint32Array[], count: number): RingPoints[] {
+  const large = lists.flatMap((list, place) => (list.length > RENDEZVOUS_MAX ? [place] : []));
+  const ends = new Uint32Array(count + 1);
+  for (const place of large) for (const index of lists[place] ?? []) ends[index] = (ends[index] ?? 0) + 1;
+  for (let index = 1; index <= count; index++) ends[index] = (ends[index] ?? 0) + (ends[index - 1] ?? 0);
+  // Filled from behind, so that what was the end of an exit's lists becomes their start.
+  const listsOf = new Uint32Array(ends[count] ?? 0);
+  for (const place of large)
+    for (const index of lists[place] ?? []) listsOf[(ends[index] = (ends[index] ?? 0) - 1)] = place;
+  const sizes = new Uint32Array(lists.length);
+  const eachPoint = (visit: (place: number, at: number, owner: number) => void): void => {
+    ring.owners.forEach((owner, at) => {
+      for (let next = ends[owner] ?? 0; next < (ends[owner + 1] ?? 0); next++)
+        visit(listsOf[next] ?? 0, at, owner);
+    });
+  };
+  eachPoint((place) => (sizes[place] = (sizes[place] ?? 0) + 1));
+  const rings = Array.from(sizes, (size) => ({
+    points: new Uint32Array(size),
+    owners: new Uint32Array(size),
+  }));
+  sizes.fill(0);
+  eachPoint((place, at, owner) => {
+    const next = sizes[place] ?? 0;
+    sizes[place] = next + 1;
+    const own = rings[place];
+    if (own === undefined) return;
+    own.points[next] = ring.points[at] ?? 0;
+    own.owners[next] = owner;
+  });
+  return rings;
 }
 
 function endsOf(lengths: readonly number[]): Uint32Array {

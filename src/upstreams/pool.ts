@@ -89,8 +89,11 @@ export interface Pool {
 /** What choosing may know of the ledger. Slots are the ledger's numbers, see {@link Pool.slots}. */
 export interface LedgerView {
   inFlight(slot: number): number;
-  /** Most exchanges at once, for an exit that was out altogether and has just come back; Infinity for all others. */
-  mostInFlight(slot: number, nowMs: number): number;
+  /**
+   * Most exchanges at once with which an exit may take one for this site, where it was set aside, there or altogether, and
+   * has just come back; Infinity for all others.
+   */
+  mostInFlight(slot: number, site: string, nowMs: number): number;
   /** Whether requests that are not on this exit yet may come to it: not when it is frozen or draining. */
   isOpenToNew(slot: number): boolean;
   /** Whether transport health and bans let this exit be used for this site now. */
@@ -144,6 +147,15 @@ export function buildPool(spec: PoolSpec, intern: (upstream: Upstream) => number
   }
   const slots = Uint32Array.from(upstreams, intern);
   return assemblePool(spec, { upstreams, indexById, slots, index: buildPoolIndex(upstreams) });
+}
+
+/** The exit of this id in the first of these pools that has it. */
+export function upstreamIn(pools: Iterable<Pool>, id: string): Upstream | null {
+  for (const { indexById, upstreams } of pools) {
+    const index = indexById.get(id);
+    if (index !== undefined) return upstreams[index] ?? null;
+  }
+  return null;
 }
 
 /** Puts a snapshot together from parts; costs next to nothing at any size. */

@@ -10,8 +10,8 @@ import { domainToASCII } from 'node:url';
 import ipaddr from 'ipaddr.js';
 import { formatAddress, readIpv6 } from '../protocol/address.js';
 import { Secret } from '../core/secret.js';
-import { LONGEST_SOCKS_LOGIN } from '../protocol/socks.js';
 import { idOf } from './id-of.js';
+import { decodeLogin, DIRECT_STANDS_ALONE, faultOfLogin } from './login.js';
 import type { TemplateSeat } from './template.js';
 
 /** How a proxy is spoken to. */
@@ -80,6 +80,10 @@ export type ParsedUpstream =
   /** `reason` is a sentence for people and never holds any part of the text that was parsed. */
   | { readonly kind: 'bad'; readonly reason: string };
 
+/** Something that was read, or why it can't be; `reason` as above. */
+export type Part<T> =
+  { readonly kind: 'ok'; readonly value: T } | { readonly kind: 'bad'; readonly reason: string };
+
 /** Host, port and decoded login, before they become an {@link Upstream}. */
 export interface Endpoint {
   readonly protocol: UpstreamProtocol;
@@ -88,34 +92,38 @@ export interface Endpoint {
   readonly login: { readonly username: string; readonly password: string } | null;
 }
 
-type Part<T> = { readonly kind: 'ok'; readonly value: T } | { readonly kind: 'bad'; readonly reason: string };
-
 const DEFAULT_PORTS: Readonly<Record<ProxyProtocol, number>> = {
   ...{ http: 80, https: 443 },
   ...{ socks4: 1080, socks4a: 1080, socks5: 1080, socks5h: 1080 },
 };
 /** What may go to `domainToASCII`, which would cut `é/x` at the slash as URLs do. */
 const INTERNATIONAL = /^[a-z0-9._\u0080-\u{10ffff}-]+$/iu;
+/** What most lists hold; anything else is looked at closely. */
+const USUAL_IPV4 = /^(?:(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])(?:\.(?!$)|$)){4}$/;
 /** Shared by a million upstreams. */
 const NO_TAGS: readonly string[] = [];
 const USUAL_TLS: UpstreamTls = { ca: null, verify: true, servername: null };
-const DIRECT_STANDS_ALONE = 'direct:// stands alone: it has no host and no login';
 
 /** Reads an upstream URL: the upstream, or why it can't be one. */
 export function parseUpstreamUrl(text: string, options: UpstreamOptions = {}): ParsedUpstream {
+  return made(readEndpoint(text), options);
+}
+
+/** Reads an upstream URL as far as it says where the upstream is. */
+export function readEndpoint(text: string): Part<Endpoint> {
   const separator = text.indexOf('://');
   if (separator < 0) return bad('an upstream URL begins with a protocol, as in http:// or socks5://');
   const protocol = text.slice(0, separator).toLowerCase();
   const rest = text.slice(separator + 3);
   if (protocol === 'direct') {
     if (rest !== '' && rest !== '/') return bad(DIRECT_STANDS_ALONE);
-    return makeUpstream({ protocol, host: '', port: 0, login: null }, options);
+    return { kind: 'ok', value: { protocol, host: '', port: 0, login: null } };
   }
   if (protocol === 'socks') return bad('say which SOCKS it is: socks5:// or socks4://');
   if (!isProxyProtocol(protocol)) {
     return bad('the protocol of an upstream is http, https, socks4, socks4a, socks5, socks5h or direct');
   }
-  return parseAuthority(rest, protocol, options);
+  return readAuthority(rest, protocol);
 }
 
 function isProxyProtocol(text: string): text is ProxyProtocol {
@@ -126,15 +134,24 @@ function isProxyProtocol(text: string): text is ProxyProtocol {
 export function parseAuthority(
   text: string,
   protocol: ProxyProtocol,
-  options: UpstreamOptions = {},
+  options: UpstreamOptions,
 ): ParsedUpstream {
+  return made(readAuthority(text, protocol), options);
+}
+
+function made(endpoint: Part<Endpoint>, options: UpstreamOptions): ParsedUpstream {
+  return endpoint.kind === 'bad' ? endpoint : makeUpstream(endpoint.value, options);
+}
+
+function readAuthority(text: string, protocol: ProxyProtocol): Part<Endpoint> {
   const at = text.lastIndexOf('@');
   const address = parseAddress(text.slice(at + 1), DEFAULT_PORTS[protocol]);
   if (address.kind === 'bad') return address;
-  if (at < 0) return makeUpstream({ protocol, ...address.value, login: null }, options);
+  const { host, port } = address.value;
+  if (at < 0) return { kind: 'ok', value: { protocol, host, port, login: null } };
   const login = decodeLogin(text.slice(0, at));
   if (login.kind === 'bad') return login;
-  return makeUpstream({ protocol, ...address.value, login: login.value }, options);
+  return { kind: 'ok', value: { protocol, host, port, login: login.value } };
 }
 
 /**
@@ -224,6 +241,7 @@ function parseIpv6(text: string): Part<string> {
 
 function parseHost(text: string): Part<string> {
   if (text === '') return bad('the host is missing');
+  if (USUAL_IPV4.test(text)) return { kind: 'ok', value: text };
   const isInternational = !isPlainHost(text) && INTERNATIONAL.test(text);
   const ascii = isInternational ? domainToASCII(text) : text.toLowerCase();
   const host = ascii.endsWith('.') ? ascii.slice(0, -1) : ascii;
@@ -239,53 +257,6 @@ function parseHost(text: string): Part<string> {
 
 function isPlainHost(text: string): boolean {
   return /^[A-Za-z0-9._-]+$/.test(text);
-}
-
-function decodeLogin(userinfo: string): Part<{ username: string; password: string }> {
-  const colon = userinfo.indexOf(':');
-  const username = percentDecode(colon < 0 ? userinfo : userinfo.slice(0, colon));
-  if (username === null) {
-    return bad(
-      'the user name holds a % that is not the start of a percent-encoded UTF-8 byte; write it as %25',
-    );
-  }
-  const password = percentDecode(colon < 0 ? '' : userinfo.slice(colon + 1));
-  if (password === null) {
-    return bad(
-      'the password holds a % that is not the start of a percent-encoded UTF-8 byte; write it as %25',
-    );
-  }
-  return { kind: 'ok', value: { username, password } };
-}
-
-/** What makes a login impossible to send (RFC 7617, section 2; RFC 1929, section 2), or null. */
-function faultOfLogin({ protocol, login }: Endpoint): string | null {
-  if (login === null) return null;
-  if (protocol === 'direct') return DIRECT_STANDS_ALONE;
-  const { username, password } = login;
-  if (hasControl(username)) return 'the user name holds a control character';
-  if (hasControl(password)) return 'the password holds a control character';
-  if (!protocol.startsWith('socks'))
-    return username.includes(':') ? 'a user name can not hold a colon' : null;
-  if (username === '') return 'SOCKS has no login without a user name';
-  if (Buffer.byteLength(username) > LONGEST_SOCKS_LOGIN)
-    return 'SOCKS takes a user name of at most 255 bytes';
-  if (Buffer.byteLength(password) > LONGEST_SOCKS_LOGIN) return 'SOCKS takes a password of at most 255 bytes';
-  const isVersion4 = protocol === 'socks4' || protocol === 'socks4a';
-  return isVersion4 && password !== '' ? 'SOCKS4 has a user name and no password' : null;
-}
-
-function hasControl(text: string): boolean {
-  return /[\u0000-\u001f\u007f]/.test(text);
-}
-
-function percentDecode(text: string): string | null {
-  if (!text.includes('%')) return text;
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return null;
-  }
 }
 
 function upstreamId(endpoint: Endpoint): string {

@@ -1,11 +1,17 @@
 import { describe, expect, it } from 'vitest';
+import { Secret } from '../../src/core/secret.js';
 import { BanDesk, banId } from '../../src/exits/ban-desk.js';
+import { credentialId } from '../../src/upstreams/credential-of.js';
+import type { Upstream } from '../../src/upstreams/upstream.js';
 import { upstreamAt } from '../upstreams/pools.js';
 import { FakeClock } from '../support/fake-clock.js';
-import { HOUR_MS, ledgerOf } from './ledgers.js';
+import { HOUR_MS, ledgerOf, poolIn } from './ledgers.js';
 
-function deskOf(count: number) {
-  const { ledger, pool } = ledgerOf(count);
+function deskOf(count: number, more: readonly Upstream[] = []) {
+  const { ledger } = ledgerOf(0);
+  const exits = Array.from({ length: count }, (_, n) => upstreamAt(n));
+  const pool = poolIn(ledger, [...exits, ...more]);
+  ledger.applyPools([pool], 0);
   const clock = new FakeClock();
   const told: string[] = [];
   const desk = new BanDesk({
@@ -51,5 +57,21 @@ describe('the desk of bans', () => {
       ...[false, true, false],
     ]);
     expect([desk.list(), told.at(-1)]).toEqual([[], 'exit_lifted']);
+  });
+
+  it('bans the login of exits for a site only, tells of it, and lifts it by its name', () => {
+    const login = { username: 'bob', password: new Secret('pw') };
+    const { desk, ledger, told } = deskOf(2, [{ ...upstreamAt(8), login }]);
+    const exit = credentialId('bob');
+    expect(desk.ban({ ...order, exit, site: null })).toEqual({ kind: 'needs_site' });
+    expect(desk.ban({ ...order, exit: 'c-none', site: 'shop.example' })).toEqual({ kind: 'unknown_exit' });
+    expect(desk.ban({ ...order, exit, site: 'www.shop.example' })).toMatchObject({
+      row: { id: `${exit}:shop.example`, upstream: null, credential: exit, leftMs: HOUR_MS },
+    });
+    expect([ledger.isUsable(2, 'shop.example', 1), told]).toEqual([
+      ...[false, ['credential_banned', 'exit_banned_by_order']],
+    ]);
+    expect([desk.lift(`${exit}:shop.example`, 'me'), desk.list()]).toEqual([true, []]);
+    expect(ledger.isUsable(2, 'shop.example', 1)).toBe(true);
   });
 });

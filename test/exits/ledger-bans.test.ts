@@ -46,6 +46,28 @@ describe('Ledger: the way to an exit', () => {
     expect(ledger.recordTransportFailure(1, 'auth', 4, 'third.example')).toMatchObject({ kind: 'banned' });
   });
 
+  it('S7 an exit that a site has taken back takes few at once for that site at first, and as ever for others', () => {
+    const { ledger } = ledgerOf(4);
+    ledger.ban(0, SITE, { reason: 'captcha' }, 0);
+    expect(ledger.mostInFlight(0, SITE, 1)).toBe(Infinity);
+    ledger.begin(0, SITE, HOUR_MS);
+    ledger.recordSuccess(0, SITE, HOUR_MS);
+    const after = [0, 4999, 5000, 10_000, 29_999, 30_000];
+    expect(after.map((ms) => ledger.mostInFlight(0, SITE, HOUR_MS + ms))).toEqual([1, 1, 2, 4, 32, Infinity]);
+    expect(ledger.mostInFlight(0, 'other.example', HOUR_MS)).toBe(Infinity);
+  });
+
+  it('B21 a login that was good, refused with one site only, sets the exit aside there alone', () => {
+    const { ledger } = ledgerOf(4);
+    ledger.recordSuccess(1, 'other.example', 1);
+    for (let n = 0; n < 4; n++) expect(ledger.recordTransportFailure(1, 'auth', 2, SITE)).toEqual(none);
+    expect(ledger.recordTransportFailure(1, 'auth', 3, SITE)).toMatchObject({
+      ...{ kind: 'banned', site: SITE, forMs: 30_000 },
+    });
+    expect([ledger.isUsable(1, SITE, 4), ledger.isUsable(1, 'other.example', 4)]).toEqual([false, true]);
+    expect(ledger.recordTransportFailure(1, 'auth', 5, 'third.example')).toMatchObject({ site: null });
+  });
+
   it('B05 silence counts when two sites meet it, or one site five times', () => {
     const { ledger } = ledgerOf(10);
     ledger.recordTransportFailure(0, 'silent', 1, 'a.example');

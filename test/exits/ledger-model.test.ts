@@ -56,10 +56,12 @@ class Model {
   }
 
   /** Doubles every five seconds after the return, for half a minute, as long as a strike is remembered. */
-  most(slot: number): number {
-    const { returnedMs, strikes } = this.exit(slot).way;
+  most(slot: number, site: string): number {
     const steps = [1, 2, 4, 8, 16, 32];
-    return (strikes > 0 ? steps[Math.floor((this.nowMs - returnedMs) / 5000)] : undefined) ?? Infinity;
+    const ofEach = [this.exit(slot).way, this.at(slot, site)].map(({ returnedMs, strikes }) =>
+      strikes > 0 ? steps[Math.floor((this.nowMs - returnedMs) / 5000)] : undefined,
+    );
+    return Math.min(...ofEach.map((most) => most ?? Infinity));
   }
 
   run(next: Step): string {
@@ -143,6 +145,8 @@ class Model {
       else if (isDoubtful) isTooMany = exit.faults.length >= (hasTwoSites ? 2 : 5);
       else if (fault === 'unclear') isTooMany = hasTwoSites && exit.faults.length >= 4;
       if (!isTooMany) return 'none';
+      if (fault === 'auth' && own === 0 && !hasTwoSites)
+        return this.bad(slot, site, { baseMs: rules.transportMs, capMs: rules.transportMs });
     }
     const result = this.bad(slot, null, { baseMs: rules.transportMs, capMs: rules.transportCapMs });
     if (result === 'banned') exit.faults = [];
@@ -228,9 +232,10 @@ describe('G8 the ledger equals the model', () => {
           model.nowMs += next.waitMs;
           expect(run(ledger, next, model.nowMs).kind).toBe(model.run(next));
           for (let slot = 0; slot < EXITS; slot++) {
-            const most = ledger.mostInFlight(slot, model.nowMs);
-            if (most !== model.most(slot)) expect({ slot, most }).toEqual({ slot, most: model.most(slot) });
             for (const site of SITES) {
+              const most = ledger.mostInFlight(slot, site, model.nowMs);
+              if (most !== model.most(slot, site))
+                expect({ slot, site, most }).toEqual({ slot, site, most: model.most(slot, site) });
               const isUsable = ledger.isUsable(slot, site, model.nowMs);
               if (isUsable !== model.isUsable(slot, site)) {
                 expect({ slot, site, isUsable }).toEqual({ slot, site, isUsable: !isUsable });

@@ -188,3 +188,16 @@ describe('N7 spacing: auto learns what a site tolerates', () => {
     expect(done.spacingMs).toBeLessThan(1000);
   });
 });
+
+describe('what was learnt, for people', () => {
+  it('names the sites that want a rest, those visited last first, bounded; a fixed rest was not learnt', () => {
+    const paces = new Paces();
+    const pool = pacedPool(20, auto);
+    crawl({ pool, site: limitedSite(1, 2000), perS: 40, seconds: 60, restAfterRefusalMs: 500, paces });
+    paces.begin(fixed, first, { site: 'fixed.example', nowMs: 0 }).end(0);
+    const [learnt, ...others] = paces.learnt(50);
+    expect([learnt?.site, learnt?.pool, others]).toEqual(['shop.example', pool.name, []]);
+    expect(learnt?.spacingMs).toBeGreaterThan(100);
+    expect(paces.learnt(0)).toEqual([]);
+  });
+});

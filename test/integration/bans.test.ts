@@ -233,3 +233,35 @@ describe('B20 a target that does not exist', () => {
     expect(new Set(answers.map((answer) => answer.field('x-turnpike-upstream'))).size).toBe(2);
   });
 });
+
+describe('B21 a site that asks for a proxy login itself', () => {
+  it('takes from no other site the exits whose login was good elsewhere', async () => {
+    const asking = (peer: Peer, { head }: { head: string }): void => {
+      const challenge = ['Proxy-Authenticate: Basic realm="site"'];
+      if (head.includes('asks.example')) peer.answer('who?', '407 Proxy Authentication Required', challenge);
+      else peer.answer('ok');
+    };
+    const exits = await Promise.all(Array.from({ length: 4 }, () => stage.exit(asking)));
+    const gateway = await stage.gateway(exits.map((exit) => exit.loginUrl('bob', 'pw')));
+    await many(8, gateway, () => page);
+    for (const answer of await many(12, gateway, () => 'http://asks.example/'))
+      expect(answer.status).toBe(502);
+    expect(bansIn(gateway).filter(({ site }) => site !== 'asks.example')).toEqual([]);
+    const after = await many(8, gateway, () => page);
+    expect(new Set(after.map((answer) => answer.field('x-turnpike-upstream'))).size).toBe(4);
+  });
+});
+
+describe('B11 a Retry-After', () => {
+  it('that is a date is kept by our clock, where the answer has none of its own', async () => {
+    const until = new Date(Date.now() + 600_000).toUTCString();
+    const slow = await stage.exit(
+      (peer) => void peer.answer('x', '429 Slow Down', [`Retry-After: ${until}`]),
+    );
+    const gateway = await stage.gateway([slow, await stage.good('good')]);
+    await many(3, gateway, () => page);
+    const { forMs } = await gateway.event('exit_banned');
+    expect(forMs).toBeGreaterThan(500_000);
+    expect(slow.heads.length).toBe(1);
+  });
+});

@@ -100,6 +100,17 @@ describe('B18 a block in a coded body, or in pieces', () => {
     expect((await ask(gateway, page)).body.toString()).toBe(goodPage);
   });
 
+  it.each(['application/problem+json', 'application/VND.shop+json; charset=utf-8'])(
+    '%s is JSON',
+    async (type) => {
+      const exit = await stage.exit(
+        (peer) => void send(peer, '{"url":"/captcha-zxq"}', [`Content-Type: ${type}`]),
+      );
+      const gateway = await stage.gateway([exit, await good()], { rules: [robotCheck] });
+      expect((await ask(gateway, page)).body.toString()).toBe(goodPage);
+    },
+  );
+
   it('a marker beyond the bound is not waited for', async () => {
     const long = `${'x'.repeat(20_000)}captcha-zxq${'y'.repeat(100_000)}`;
     const exit = await stage.exit((peer) => void send(peer, long));

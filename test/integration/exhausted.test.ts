@@ -63,3 +63,73 @@ describe('S7 a pool that is exhausted', () => {
     for (const each of others) expect(each.problem().code).toBe('no_upstream');
   });
 });
+
+describe('S7 N9 an exhausted pool of a route that escalates', () => {
+  /** Both pools of one exit; those named are banned for `ttl`. */
+  async function escalating(onExhausted: string, ttl: string, banned = ['cheap']): Promise<TestGateway> {
+    const [cheap, dear] = [await stage.good('cheap'), await stage.good('dear')];
+    const gateway = await stage.gateway([], {
+      admin: adminSection,
+      pools: {
+        cheap: { upstreams: [{ url: cheap.url }], cost: { per_request: 1 } },
+        dear: { upstreams: [{ url: dear.url }], cost: { per_request: 10 } },
+      },
+      routes: [
+        { match: {}, pools: ['cheap', 'dear'], on_exhausted: onExhausted, escalate: { block_rate: 0.5 } },
+      ],
+    });
+    for (const pool of banned) {
+      const [{ id: exit }] = await exitsOf(gateway, `?pool=${pool}`);
+      const body = { exit, ttl, reason: 'a test' };
+      await askAdmin(gateway.adminPort, '/api/v1/bans', { method: 'POST', body });
+    }
+    return gateway;
+  }
+
+  it('wait: the cheap pool is waited for, and the dear one asked when that is no use', async () => {
+    expect(await bodyOf(await escalating('wait', '400ms'))).toBe('cheap');
+    expect(await bodyOf(await escalating('wait', '1h'))).toBe('dear');
+  });
+
+  it('least_bad: the dear pool serves, and when it is out too the cheapest that may be paid for', async () => {
+    expect(await bodyOf(await escalating('least_bad', '1h'))).toBe('dear');
+    const gateway = await escalating('least_bad', '1h', ['cheap', 'dear']);
+    const asked = await Promise.all(
+      Array.from({ length: 4 }, () => ask(gateway, page, { fields: ['X-Turnpike-Explain: on'] })),
+    );
+    const served = asked.filter(({ status }) => status === 200).map(({ body }) => body.toString());
+    expect(served.sort()).toEqual(['cheap', 'dear']);
+    for (const each of asked.filter(({ status }) => status !== 200))
+      expect(each.problem().code).toBe('no_upstream');
+  });
+
+  it('wait: a pool that the request names is waited for once, not once for each pool of the route', async () => {
+    let release: () => void = () => undefined;
+    const gate = new Promise<void>((resolve) => (release = resolve));
+    const busy = await stage.scripted(async (peer) => {
+      await peer.head();
+      await gate;
+      peer.write('HTTP/1.1 204 No Content\r\n\r\n');
+    });
+    const pools = ['first', 'second', 'third'];
+    const gateway = await stage.gateway([], {
+      timeouts: { acquire: '1100ms' },
+      pools: Object.fromEntries(
+        pools.map((name) => [name, { upstreams: [{ url: busy.url }], limits: { slots: 1 } }]),
+      ),
+      routes: [
+        { match: { site: 'many.example' }, pools, on_exhausted: 'wait' },
+        { match: {}, pools: ['first'], on_exhausted: 'wait' },
+      ],
+    });
+    const held = ask(gateway, page);
+    await busy.peer(0);
+    const ends: string[] = [];
+    const named = ask(gateway, 'http://many.example/', { fields: ['X-Turnpike-Pool: first'] });
+    const twice = ask(gateway, page).then(() => ask(gateway, page));
+    await Promise.all([named.then(() => ends.push('named')), twice.then(() => ends.push('twice'))]);
+    release();
+    await held;
+    expect(ends).toEqual(['named', 'twice']);
+  });
+});

@@ -1,5 +1,6 @@
 /** Rest between two uses of an exit for a site, waiting in turn, and pools by cost: with real sockets. */
 import { describe, expect, it } from 'vitest';
+import { adminSection, askAdmin } from '../support/admin.js';
 import { ask, type Answer } from '../support/ask.js';
 import type { TestGateway } from '../support/gateway.js';
 import type { ScriptedUpstream } from '../support/scripted-upstream.js';
@@ -208,6 +209,7 @@ describe('N9 S8 escalation by cost', () => {
         },
       ],
       bans: { suspect_count: 1000 },
+      admin: adminSection,
     });
     const get = (n: number): Promise<Answer> => ask(gateway, `http://shop.example/${n}`, { fields: explain });
     const getMany = async (count: number): Promise<Answer[]> => {
@@ -229,6 +231,12 @@ describe('N9 S8 escalation by cost', () => {
     expect(
       first.some((answer) => answer.field('x-turnpike-explain')?.includes('canary: does cheap work')),
     ).toBe(true);
+    expect((await askAdmin(gateway.adminPort, '/api/v1/status')).body.tiers).toEqual([
+      {
+        ...{ route: 'shop', site: 'shop.example', pool: 'dear' },
+        why: 'cheap is blocked: 100 % of 4 tries blocked',
+      },
+    ]);
     expect(await gateway.event('pool_changed')).toMatchObject({
       route: 'shop',
       site: 'shop.example',
@@ -241,6 +249,7 @@ describe('N9 S8 escalation by cost', () => {
     expect(back.why).toMatch(/^cheap works again/);
     const after = await getMany(5);
     expect(after.map(({ body }) => body.toString())).toEqual(Array.from({ length: 5 }, () => 'cheap'));
+    expect((await askAdmin(gateway.adminPort, '/api/v1/status')).body.tiers).toEqual([]);
     expect(await gateway.metrics()).toContain('turnpike_pool_changes_total{route="shop",to="cheap"} 1');
   });
 

@@ -19,6 +19,26 @@ describe('conditions of the head', () => {
       },
       'r header server: gates',
     ],
+    [
+      "{ header: { name: set-cookie, matches: '^TS[0-9a-f]{6,8}=' } }",
+      {
+        fields: [
+          ['Set-Cookie', 'a=TS012345=1'],
+          ['Set-Cookie', 'ts01a2B3c4=secret'],
+        ],
+      },
+      'r header set-cookie: ts01a2B3c4=…',
+    ],
+    [
+      "{ header: { name: set-cookie, matches: '^TS[0-9a-f]{6,8}=' } }",
+      { fields: [['Set-Cookie', 'TS01a2b3c4d=1']] },
+      undefined,
+    ],
+    [
+      '{ header: { name: x, contains: gate, matches: end } }',
+      { fields: [['X', `gate ${'.'.repeat(1024)} end`]] },
+      undefined,
+    ],
     ['{ header: { name: server, present: false } }', {}, 'r header server: (missing)'],
     ['{ header: { name: server, present: false } }', { fields: [['Server', 'a']] }, undefined],
     [

@@ -21,12 +21,16 @@ describe('B11 retryAfterMs', () => {
     ['Sun, 06 Nov 1994 08:00:00 GMT', 0],
     ['Sun, 99 Nov 1994 08:50:07 GMT', null],
   ])('%j is %j', (text, expected) => {
-    expect(retryAfterMs(Fields.of(['Retry-After', text], ['Date', date]))).toBe(expected);
+    expect(retryAfterMs(Fields.of(['Retry-After', text], ['Date', date]), null)).toBe(expected);
   });
 
-  it('a date means nothing without the answer’s own', () => {
-    expect(retryAfterMs(Fields.of(['Retry-After', date]))).toBeNull();
-    expect(retryAfterMs(Fields.of(['Retry-After', date], ['Date', 'yesterday']))).toBeNull();
-    expect(retryAfterMs(Fields.empty())).toBeNull();
+  it('a date counts from our clock where the answer has none of its own', () => {
+    const receivedMs = Date.parse(date);
+    const later = Fields.of(['Retry-After', 'Sun, 06 Nov 1994 08:50:07 GMT']);
+    expect(retryAfterMs(later, receivedMs)).toBe(30_000);
+    expect(retryAfterMs(later, receivedMs + 60_000)).toBe(0);
+    expect(retryAfterMs(later, null)).toBeNull();
+    expect(retryAfterMs(Fields.of(['Retry-After', date], ['Date', 'yesterday']), receivedMs)).toBeNull();
+    expect(retryAfterMs(Fields.empty(), receivedMs)).toBeNull();
   });
 });

@@ -22,8 +22,12 @@ const evidence = z
 
 const fields = {
   id: z.string(),
-  exit: z.string(),
-  label: z.string(),
+  exit: z.string().nullable().describe('Null where the ban is about a credential.'),
+  label: z.string().nullable(),
+  credential: z
+    .string()
+    .nullable()
+    .describe('The login that all exits share which are set aside; null where the ban is about one exit.'),
   site: z.string().nullable().describe('Null: for all sites.'),
   reason: z.string(),
   strikes: z.number().int(),
@@ -36,7 +40,7 @@ const ban = z.object(fields).meta({ id: 'Ban' });
 const made = z.object({ ...fields, tunnels: z.number().int().describe('Open tunnels that end for it.') });
 
 const order = z.strictObject({
-  exit: exitId(),
+  exit: exitId().describe('The id of an exit, or of a credential (c-…) with a site.'),
   site: line(300).nullable().optional().describe('A host or site; without it for all sites.'),
   ttl: ttl().optional().describe('Seconds, or a time such as 1h; without it as long as the rules say.'),
   reason: line(200),
@@ -47,10 +51,11 @@ const order = z.strictObject({
 });
 
 function shown(row: BanRow, services: AdminServices): z.output<typeof ban> {
-  const { upstream, leftMs, id, site, reason, strikes, phase } = row;
+  const { upstream, credential, leftMs, id, site, reason, strikes, phase } = row;
   const until = new Date(services.clock.wallMs() + leftMs).toISOString();
   return {
-    ...{ id, exit: upstream.id, label: upstream.label, site, reason, strikes, phase },
+    ...{ id, exit: upstream?.id ?? null, label: upstream?.label ?? null, credential },
+    ...{ site, reason, strikes, phase },
     leftMs: Math.round(leftMs),
     until,
     evidence: row.evidence,
@@ -75,14 +80,16 @@ export function banRoutes(services: AdminServices): ApiRoute[] {
     route({
       method: 'POST',
       path: '/api/v1/bans',
-      summary: 'Bans an exit, however much of its pool is out already.',
+      summary: 'Bans an exit, or a credential for a site, however much of its pool is out already.',
       body: order,
       answer: { status: 201, shape: made },
       handle: ({ body, by }) => {
         const { exit, site = null, reason } = body;
         const forMs = body.ttl === undefined ? null : readTtl(body.ttl);
         const done = bans.ban({ exit, site, forMs, reason, by });
-        if (done.kind === 'unknown_exit') throw new Problem(404, 'No pool has an exit of this id.');
+        if (done.kind === 'unknown_exit')
+          throw new Problem(404, 'No pool has an exit or a credential of this id.');
+        if (done.kind === 'needs_site') throw new Problem(422, 'site: a credential is banned for a site.');
         if (done.kind === 'bad_site') throw new Problem(422, 'site: expected a host or a site.');
         const tunnels = services.tunnelsOfBanned({ exit, site: done.row.site }, body.tunnels ?? null);
         return { ...shown(done.row, services), tunnels };

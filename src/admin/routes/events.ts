@@ -10,6 +10,7 @@ const known: Readonly<Record<TurnpikeEvent['type'], true>> = {
   exchange_ended: true,
   attempt_ended: true,
   exit_banned: true,
+  credential_banned: true,
   ban_spared: true,
   site_guarded: true,
   feedback_given: true,

@@ -34,6 +34,11 @@ const client = z
   })
   .meta({ id: 'Client' });
 
+const shownSites = 50;
+
+const tier = z.object({ route: z.string(), site: z.string(), pool: z.string(), why: z.string() });
+const pace = z.object({ site: z.string(), pool: z.string(), spacingMs: z.number() });
+
 const status = z
   .object({
     version: z.string(),
@@ -47,6 +52,12 @@ const status = z
     exchangesOpen: count,
     tunnelsOpen: count,
     eventListeners: count,
+    tiers: z
+      .array(tier)
+      .describe(`Sites that a dearer pool serves than the first of the route; the ${shownSites} asked last.`),
+    paces: z
+      .array(pace)
+      .describe(`Rests that were learnt (spacing: auto); the ${shownSites} sites visited last.`),
   })
   .meta({ id: 'Status' });
 
@@ -76,6 +87,8 @@ export function overviewRoutes(services: AdminServices): ApiRoute[] {
         exits: exitsOver(services),
         bans: services.bans.list().length,
         eventListeners: services.feed.size,
+        tiers: [...services.tiers(shownSites)],
+        paces: services.paces(shownSites).map((row) => ({ ...row, spacingMs: Math.round(row.spacingMs) })),
       }),
     }),
     route({

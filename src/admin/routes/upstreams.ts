@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { exitStates } from '../../exits/count-exits.js';
 import type { ExitPlace, ExitRow } from '../../exits/exit-desk.js';
+import { credentialId, credentialOf } from '../../upstreams/credential-of.js';
 import { parseList } from '../../upstreams/list.js';
 import type { Upstream, UpstreamOptions } from '../../upstreams/upstream.js';
 import { cursorAt, pageOf, pageQuery, placeOf } from '../pages.js';
@@ -32,6 +33,7 @@ const upstream = z
     city: z.string().nullable(),
     asn: z.number().nullable(),
     hasLogin: z.boolean(),
+    credential: z.string().nullable().describe('Names its login, the same for all exits that share it.'),
   })
   .meta({ id: 'Upstream' });
 
@@ -51,7 +53,13 @@ function shown({ pool, state, exit }: ExitRow, nowMs: number): z.output<typeof u
     ...{ weight: each.weight, tags: [...each.tags] },
     ...{ country: each.country, city: each.city, asn: each.asn },
     hasLogin: each.login !== null,
+    credential: shownCredential(each),
   };
+}
+
+function shownCredential(of: Upstream): string | null {
+  const name = credentialOf(of);
+  return name === null ? null : credentialId(name);
 }
 
 const unknown = (): Problem => new Problem(404, 'No pool has an exit of this id.');
