@@ -205,6 +205,10 @@ function observe(plant: Plant, gauges: Gauges): Metrics {
       requestsWaiting: () => services.waiting.size,
       pacedPairs: () => services.paces.size,
       spentToday: () => spentToday(services),
+      exitsOwn: () =>
+        services.shares
+          .counts(services.rules().runtime.pools.values())
+          .flatMap(({ pool, own }): [string, number][] => (own === null ? [] : [[pool, own]])),
       upstreamConnectionsIdle: () => services.opener.idle.size,
       sitesGuarded: () => {
         const counts = new Map([

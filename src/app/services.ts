@@ -11,6 +11,7 @@ import { ClientReports } from '../exits/client-reports.js';
 import { Ledger } from '../exits/ledger.js';
 import { Paces } from '../exits/paces.js';
 import { Trickle } from '../exits/trickle.js';
+import type { Shares } from '../exits/shares.js';
 import type { Roster } from '../exits/roster.js';
 import { Admission } from '../gateway/admission.js';
 import { DoorLimits } from '../gateway/door-limits.js';
@@ -100,8 +101,10 @@ export async function buildPlant(config: Config, basics: Basics): Promise<Plant>
     ...{ clock, random, emit, gatewayId, version: basics.version, load: () => basics.exchangesOpen() },
     applyBan: (ban) => applyBan(services, ban),
     heldBans: () => heldBans(ledger),
+    isSound: (slot) => ledger.isOpenToNew(slot) && ledger.isUsable(slot, '', clock.nowMs()),
   });
-  const services = servicesOf(basics, { wheel, ledger, inForce, receipts, gatewayId, pins: state.pins });
+  const { pins, shares } = state;
+  const services = servicesOf(basics, { wheel, ledger, inForce, receipts, gatewayId, pins, shares });
   return {
     ...{ services, state, rulesParts: inForce.rulesParts, roster: inForce.roster },
     sites: () => inForce.built.sites,
@@ -124,11 +127,12 @@ interface Made {
   readonly receipts: Receipts;
   readonly gatewayId: string;
   readonly pins: Pins;
+  readonly shares: Shares;
 }
 
 function servicesOf(basics: Basics, made: Made): GatewayServices {
   const { clock, random, emit, own, lookUp } = basics;
-  const { wheel, ledger, inForce, receipts, gatewayId, pins } = made;
+  const { wheel, ledger, inForce, receipts, gatewayId, pins, shares } = made;
   const runtime = (): Rules['runtime'] => inForce.rules.runtime;
   const limits = (): Rules['runtime']['limits'] => runtime().limits;
   const doors = new DoorLimits(limits);
@@ -141,7 +145,7 @@ function servicesOf(basics: Basics, made: Made): GatewayServices {
   }));
   const { transportRatio, transportFloorPerS } = runtime().retry;
   return {
-    ...{ clock, wheel, random, emit, own, ledger, gatewayId, receipts, pins },
+    ...{ clock, wheel, random, emit, own, ledger, gatewayId, receipts, pins, shares },
     ids: new RequestIds(gatewayId),
     rules: () => inForce.rules,
     rateLimits: new RateLimits(),
@@ -176,6 +180,7 @@ function servicesOf(basics: Basics, made: Made): GatewayServices {
 function follow(services: GatewayServices, before: Rules, now: Rules): void {
   const { runtime, clients } = now;
   services.ledger.applyPools(runtime.pools.values(), services.clock.nowMs(), runtime.bans);
+  services.shares.follow(new Set(runtime.pools.values()));
   const members = membersOf(runtime);
   services.paces.forget((slot) => members[slot] !== 1);
   services.transportBudget.configure(runtime.retry.transportRatio, runtime.retry.transportFloorPerS);

@@ -32,7 +32,12 @@ export interface NoExit {
   readonly isFull: boolean;
   /** Whether there are exits that only have to rest. */
   readonly isResting: boolean;
+  /** An exit that would do, and that this gateway may ask for. */
+  readonly askable?: { readonly pool: Pool; readonly index: number };
 }
+
+/** One request asks for so many exits at most, one after the other. */
+const MAX_ASKS = 4;
 
 type None = Extract<Choice, { kind: 'none' }>;
 
@@ -83,7 +88,7 @@ export async function pickNow(
 ): Promise<Exit | NoExit> {
   const { pin } = course;
   const pinned = pin === null ? null : await pin.exit();
-  const found = chooseFrom(services, job, course, pinned);
+  const found = await chooseOrAsk(services, job, course, pinned);
   if (pin === null || (found.kind === 'none' && pinned === null)) return found;
   job.trace.generation = pin.pin?.generation ?? null;
   const isKept = found.kind === 'exit' ? found.upstream.id === pinned : found.isFull;
@@ -94,7 +99,24 @@ export async function pickNow(
   const holds = await pin.settle(found.upstream.id, why);
   job.trace.generation = pin.pin?.generation ?? null;
   if (holds === found.upstream.id) return found;
-  return chooseFrom(services, job, course, holds);
+  return chooseOrAsk(services, job, course, holds);
+}
+
+/** Where the pool is leased, and none that is held will do, others are asked for; a few times, since others ask, too. */
+async function chooseOrAsk(
+  services: GatewayServices,
+  job: Job,
+  course: PickCourse,
+  pinned: string | null,
+): Promise<Exit | NoExit> {
+  let found = chooseFrom(services, job, course, pinned);
+  for (let asked = 0; asked < MAX_ASKS && found.kind === 'none'; asked++) {
+    const { askable } = found;
+    if (askable === undefined || course.abandonment.isAbandoned) return found;
+    await services.shares.ask(askable.pool, askable.index);
+    found = chooseFrom(services, job, course, pinned);
+  }
+  return found;
 }
 
 function reasonOfMove(job: Job, course: PickCourse, pinned: string): SessionPinned['reason'] {
@@ -119,11 +141,15 @@ export function chooseFrom(
   if (all.length === 0 && isBroke(services, job)) return noBudget(services);
   let soonest: None = { kind: 'none', retryAfterMs: null, reason: 'no pool of the route matches' };
   for (const pool of pools) {
-    const choice = chooseIn(services, job, course, { pool, pinned, filter });
+    const ask = askFor(services, job, course, { pool, pinned, filter });
+    const choice = choose(ask);
     if (choice.kind === 'exit') {
       job.trace.why = choice.why;
       return exitOf(pool, choice.index, { sessionKey: course.pin?.key ?? null, filter });
     }
+    const share = pool.sharing === null ? null : services.shares.askable(pool, ask.site, ask.nowMs);
+    const askable = share === null ? null : choose({ ...ask, share });
+    if (askable?.kind === 'exit') return { ...noExit(choice), askable: { pool, index: askable.index } };
     if (choice.isPinFull === true) return noExit(choice);
     // Dearer pools are for what is blocked, not for what has to wait a moment.
     if (choice.isResting === true && route.escalate !== null) return noExit(choice);
@@ -131,15 +157,6 @@ export function chooseFrom(
       soonest = choice;
   }
   return noExit(soonest);
-}
-
-function chooseIn(
-  services: GatewayServices,
-  job: Job,
-  course: PickCourse,
-  where: { readonly pool: Pool; readonly pinned: string | null; readonly filter: ExitFilter },
-): Choice {
-  return choose(askFor(services, job, course, where));
 }
 
 /** What choosing in one pool goes by. */
@@ -161,6 +178,7 @@ export function askFor(
     random: services.random,
     site,
     pace: services.paces.view(pool, site, nowMs),
+    share: pool.sharing === null ? null : services.shares.view(pool, site, nowMs),
     nowMs,
     avoid: course.avoid,
     neighbours: course.neighbours,

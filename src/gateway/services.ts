@@ -6,6 +6,7 @@ import type { Emit } from '../core/events.js';
 import type { Random } from '../core/random.js';
 import type { TimerWheel } from '../core/timer-wheel.js';
 import type { Ledger } from '../exits/ledger.js';
+import type { Shares } from '../exits/shares.js';
 import type { Paces } from '../exits/paces.js';
 import type { Opener } from '../open/open.js';
 import type { Baseline } from '../outcome/baseline.js';
@@ -49,6 +50,8 @@ export interface GatewayServices {
   /** The rules in force; read once per request. */
   rules(): Rules;
   readonly ledger: Ledger;
+  /** Which exits of shared pools this gateway may use. */
+  readonly shares: Shares;
   /** Who rests from which site, and what was learnt of it. */
   readonly paces: Paces;
   /** Requests that wait for an exit. */
