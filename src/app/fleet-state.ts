@@ -137,6 +137,7 @@ function together({ needs, stores, near, news, place }: Together): FleetState {
   const { link } = stores;
   const common = commonOf(stores, needs, { place, isShared: true, isUp: () => link.isUp });
   const { fleet, leases, shares } = common;
+  stores.leases.listen((pool, exit) => leases.want(pool, exit));
   link.listen({
     changed: (isUp, cause) => {
       const what = isUp ? 'state_shared' : 'state_degraded';

@@ -10,6 +10,8 @@ import type { LeaseRules, ShareView } from '../upstreams/sharing.js';
 
 /** An exit that another gateway has is not asked for again for so long. */
 const TAKEN_MS = 300;
+/** Nor is one that was asked to be given back; its last holder leaves it alone longer. */
+const WANTED_MS = 20;
 /** Asked for at once, ahead of requests. */
 const AHEAD_AT_ONCE = 8;
 /** Exits looked at for candidates of one bucket. */
@@ -88,11 +90,10 @@ export class BrokerShare {
     return null;
   }
 
-  /** Asks for an exit. False: another has it. */
-  async ask(index: number): Promise<boolean> {
-    const exit = this.pool.upstreams[index];
-    if (exit === undefined) return false;
-    return this.#askFor([index]);
+  /** Asks for an exit. @param isWanted whoever has it is asked to give it back; it is then soon asked for again */
+  async ask(index: number, isWanted: boolean): Promise<void> {
+    const isKnown = this.pool.upstreams[index] !== undefined;
+    if (isKnown && !this.#asking.has(index)) await this.#askFor([index], isWanted);
   }
 
   /** Keeps what is likely to be needed, and gives back what is more than our part. Once a second. */
@@ -114,18 +115,18 @@ export class BrokerShare {
 
   async #askAhead(): Promise<void> {
     const candidates = this.#neighbours();
-    if (candidates.length > 0) await this.#askFor(candidates);
+    if (candidates.length > 0) await this.#askFor(candidates, false);
   }
 
-  async #askFor(indexes: readonly number[]): Promise<boolean> {
+  async #askFor(indexes: readonly number[], isWanted: boolean): Promise<void> {
     for (const index of indexes) this.#asking.add(index);
     const ids = indexes.map((index) => this.pool.upstreams[index]?.id ?? '');
     try {
-      const held = await this.parts.leases.take(this.#ask(ids));
+      const held = await this.parts.leases.take({ ...this.#ask(ids), isWanted });
+      const againMs = this.#nowMs + (isWanted ? WANTED_MS : TAKEN_MS);
       if (held !== null) this.parts.leases.done(held);
       // Of several one was given, and nothing is known of the others.
-      else for (const index of indexes) this.#takenUntilMs.set(index, this.#nowMs + TAKEN_MS);
-      return held !== null;
+      else for (const index of indexes) this.#takenUntilMs.set(index, againMs);
     } finally {
       for (const index of indexes) this.#asking.delete(index);
     }
@@ -154,7 +155,9 @@ export class BrokerShare {
   }
 
   #isAskable(index: number): boolean {
-    if (this.#asking.has(index) || this.#isHeld(index)) return false;
+    if (this.#asking.has(index)) return false;
+    this.#catchUp();
+    if (this.#byIndex.has(index)) return false;
     const untilMs = this.#takenUntilMs.get(index);
     if (untilMs === undefined) return true;
     if (this.#nowMs < untilMs) return false;
@@ -179,6 +182,8 @@ export class BrokerShare {
     if (this.#version === leases.version) return;
     this.#version = leases.version;
     this.#list = null;
+    for (const [index, held] of this.#byIndex)
+      if (held.isWanted) this.#takenUntilMs.set(index, this.#nowMs + TAKEN_MS);
     this.#byIndex.clear();
     for (const held of leases.in(this.pool.name)) {
       const index = this.pool.indexById.get(held.exit);

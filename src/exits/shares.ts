@@ -92,9 +92,18 @@ export class Shares {
     } else if (this.phase === 'starting') this.#enter('shared');
     else {
       this.#enter('returning');
-      const { clock, random } = this.#parts;
-      this.#timers.back = clock.after(random.float() * RETURN_MS, () => this.#enter('shared'));
+      const { clock, random, leases } = this.#parts;
+      void leases.back();
+      this.#timers.back = clock.after(random.float() * RETURN_MS, () => void this.#return());
     }
+  }
+
+  /** What is used without a lease gets one, or is given up. */
+  async #return(): Promise<void> {
+    await this.#parts.leases.back();
+    if (this.phase !== 'returning') return;
+    this.#parts.leases.dropUnleased();
+    this.#enter('shared');
   }
 
   /** Whether this gateway goes on without the others. */
@@ -136,11 +145,11 @@ export class Shares {
     return group === null ? askable : this.#within(askable, pool, { sharing, group });
   }
 
-  /** Asks for an exit of a pool. False: another has it. */
-  async ask(pool: Pool, index: number): Promise<boolean> {
+  /** Asks for an exit of a pool. @param isWanted no other will do: whoever has it gives it back when it can */
+  async ask(pool: Pool, index: number, isWanted: boolean): Promise<void> {
     const { sharing } = pool;
-    if (sharing?.kind !== 'broker') return false;
-    return this.#broker(pool, sharing).at(this.#parts.clock.nowMs()).ask(index);
+    if (sharing?.kind !== 'broker') return;
+    await this.#broker(pool, sharing).at(this.#parts.clock.nowMs()).ask(index, isWanted);
   }
 
   /** A request begins to use an exit; what it gives to {@link end}. */

@@ -24,6 +24,14 @@ export interface Exit {
   readonly idleKey: string;
 }
 
+/** An exit that other gateways may have. */
+export interface Askable {
+  readonly pool: Pool;
+  readonly index: number;
+  /** No other will do. */
+  readonly isNamed: boolean;
+}
+
 /** No exit, and what to tell the client. */
 export interface NoExit {
   readonly kind: 'none';
@@ -33,7 +41,7 @@ export interface NoExit {
   /** Whether there are exits that only have to rest. */
   readonly isResting: boolean;
   /** An exit that would do, and that this gateway may ask for. */
-  readonly askable?: { readonly pool: Pool; readonly index: number };
+  readonly askable?: Askable;
 }
 
 /** One request asks for so many exits at most, one after the other. */
@@ -113,7 +121,8 @@ async function chooseOrAsk(
   for (let asked = 0; asked < MAX_ASKS && found.kind === 'none'; asked++) {
     const { askable } = found;
     if (askable === undefined || course.abandonment.isAbandoned) return found;
-    await services.shares.ask(askable.pool, askable.index);
+    const isLast = asked === MAX_ASKS - 1;
+    await services.shares.ask(askable.pool, askable.index, askable.isNamed || isLast);
     found = chooseFrom(services, job, course, pinned);
   }
   return found;
@@ -148,8 +157,11 @@ export function chooseFrom(
       return exitOf(pool, choice.index, { sessionKey: course.pin?.key ?? null, filter });
     }
     const share = pool.sharing === null ? null : services.shares.askable(pool, ask.site, ask.nowMs);
-    const askable = share === null ? null : choose({ ...ask, share });
-    if (askable?.kind === 'exit') return { ...noExit(choice), askable: { pool, index: askable.index } };
+    const other = share === null ? null : choose({ ...ask, share });
+    if (other?.kind === 'exit') {
+      const isNamed = other.why === 'pinned' || other.why === 'named';
+      return { ...noExit(choice), askable: { pool, index: other.index, isNamed } };
+    }
     if (choice.isPinFull === true) return noExit(choice);
     // Dearer pools are for what is blocked, not for what has to wait a moment.
     if (choice.isResting === true && route.escalate !== null) return noExit(choice);

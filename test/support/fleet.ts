@@ -90,6 +90,8 @@ export interface FleetOptions {
   readonly exits: number;
   /** Settings of the pool `main`. */
   readonly pool: Record<string, unknown>;
+  /** Other pools, with the exits of `main` or others. */
+  readonly more?: (urls: readonly string[]) => Record<string, unknown>;
   /** Other sections. */
   readonly config?: Record<string, unknown>;
 }
@@ -101,7 +103,8 @@ export async function startFleet(stage: Stage, options: FleetOptions): Promise<P
   const state = { kind: 'redis', url: `redis://127.0.0.1:${redis.port}`, secret: 'a secret of the fleet' };
   const gateways: ServeProcess[] = [];
   const join = async (config: Record<string, unknown> = {}): Promise<ServeProcess> => {
-    const pools = { main: { upstreams: exits.urls.map((url) => ({ url })), ...options.pool } };
+    const main = { upstreams: exits.urls.map((url) => ({ url })), ...options.pool };
+    const pools = { main, ...options.more?.(exits.urls) };
     const timeouts = { pre_stop: 0, drain: '1s' };
     const base = { admin: adminSection, state, timeouts, pools, ...options.config, ...config };
     const gateway = stage.keep(await startServe([], base));
@@ -183,4 +186,67 @@ export class FleetClient {
 export function percentile(values: readonly number[], percent: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * percent) / 100))] ?? 0;
+}
+
+/** A crawl that goes on. */
+export interface Crawl extends PromiseLike<Crawled> {
+  /** Asks this gateway, too. */
+  also(gateway: ServeProcess): Promise<void>;
+  /** Asks this one no more. */
+  without(gateway: ServeProcess): void;
+  /** Ends it, when what is under way is over. */
+  end(): Promise<Crawled>;
+}
+
+/** What came of it. Requests to a gateway that went away are not counted. */
+export interface Crawled {
+  readonly statuses: ReadonlyMap<number, number>;
+  readonly tookMs: readonly number[];
+}
+
+/** Sends so many requests to all gateways, `atOnce` at a time to each. */
+export function crawl(
+  stage: Stage,
+  fleet: ProcessFleet,
+  how: { requests: number; atOnce: number; urls?: readonly string[]; session?: string },
+): Crawl {
+  const client = stage.keep(new FleetClient());
+  const statuses = new Map<number, number>();
+  const tookMs: number[] = [];
+  const { urls = ['http://site.example/'], session } = how;
+  let left = how.requests;
+  let sent = 0;
+  const asked = new Set<ServeProcess>();
+  const worker = async (gateway: ServeProcess): Promise<void> => {
+    while (asked.has(gateway) && left-- > 0) {
+      const url = urls[sent++ % urls.length] ?? '';
+      try {
+        const page = await client.get(gateway, { url, ...(session !== undefined && { session }) });
+        statuses.set(page.status, (statuses.get(page.status) ?? 0) + 1);
+        tookMs.push(page.tookMs);
+      } catch (error) {
+        if (asked.has(gateway)) throw error;
+      }
+    }
+  };
+  const workers: Promise<void>[] = [];
+  const also = (gateway: ServeProcess): void => {
+    if (asked.has(gateway)) return;
+    asked.add(gateway);
+    for (let n = 0; n < how.atOnce; n++) workers.push(worker(gateway));
+  };
+  fleet.gateways.forEach(also);
+  const ended = async (): Promise<Crawled> => {
+    for (let n = 0; n < workers.length; n++) await workers[n];
+    return { statuses, tookMs };
+  };
+  return {
+    also: async (gateway) => also(gateway),
+    without: (gateway) => void asked.delete(gateway),
+    end: () => {
+      left = 0;
+      return ended();
+    },
+    then: (done, failed) => ended().then(done, failed),
+  };
 }

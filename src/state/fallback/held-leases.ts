@@ -181,14 +181,19 @@ export class HeldLeases {
     );
   }
 
+  /** What is used without a lease is given up: the store is there, and others go by it. */
+  dropUnleased(): void {
+    for (const held of this.#held.values()) if (held.lease === null) this.#drop(held);
+  }
+
   async #acquire(ask: HeldLeaseAsk): Promise<HeldLease | null> {
     const { leases, clock } = this.#parts;
     const { ttlMs = this.#parts.ttlMs } = ask;
     const askedMs = clock.nowMs();
     try {
       const candidates = ask.candidates.slice(0, MAX_CANDIDATES);
-      const { pool, slots } = ask;
-      const lease = await leases.acquire({ pool, slots, candidates, ttlMs });
+      const { pool, slots, isWanted = false } = ask;
+      const lease = await leases.acquire({ pool, slots, candidates, ttlMs, isWanted });
       if (lease === null) return null;
       return this.#hold(ask, lease.exit, { lease, askedMs, lostMs: lostAtMs(askedMs, ttlMs) });
     } catch (error) {
@@ -199,7 +204,8 @@ export class HeldLeases {
 
   #ofShard(ask: HeldLeaseAsk): HeldLease | null {
     const exit = ask.candidates.find((each) => this.#parts.isMine(ask.pool, each));
-    return exit === undefined ? null : this.#hold(ask, exit, { lease: null, askedMs: 0, lostMs: Infinity });
+    const by = { lease: null, askedMs: 0, lostMs: Infinity };
+    return exit === undefined ? null : this.#hold(ask, exit, by);
   }
 
   #hold(ask: HeldLeaseAsk, exit: string, by: Pick<HeldLease, 'lease' | 'askedMs' | 'lostMs'>): HeldLease {
