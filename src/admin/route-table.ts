@@ -2,6 +2,7 @@
 import type { Metrics } from '../telemetry/metrics.js';
 import { route, type ApiRoute } from './route.js';
 import { banRoutes } from './routes/bans.js';
+import { clusterRoutes } from './routes/cluster.js';
 import { eventRoutes } from './routes/events.js';
 import { overviewRoutes } from './routes/overview.js';
 import { feedbackRoutes } from './routes/feedback.js';
@@ -77,6 +78,7 @@ function apiRoutes(services: AdminServices): ApiRoute[] {
     ...upstreamRoutes(services),
     ...banRoutes(services),
     ...siteRoutes(services),
+    ...clusterRoutes(services),
     ...feedbackRoutes(services),
     ...ruleRoutes(services),
     ...sessionRoutes(services),

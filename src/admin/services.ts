@@ -3,6 +3,8 @@ import type { Clock } from '../core/clock.js';
 import type { BanDesk } from '../exits/ban-desk.js';
 import type { ExitState } from '../exits/count-exits.js';
 import type { ExitDesk } from '../exits/exit-desk.js';
+import type { ShareCount } from '../exits/share-counts.js';
+import type { SharesPhase } from '../exits/shares.js';
 import type { Pins } from '../state/ports.js';
 import type { Upstream } from '../upstreams/upstream.js';
 import type { EventFeed } from './event-feed.js';
@@ -47,6 +49,22 @@ export interface SiteRow {
   readonly sinceMs: number;
   /** Exits that had failed when it began. */
   readonly exits: number;
+}
+
+/** The gateways that share a state. */
+export interface ClusterRow {
+  readonly gatewayId: string;
+  readonly state: 'memory' | 'shared' | 'degraded';
+  readonly sharing: SharesPhase;
+  readonly members: readonly {
+    readonly id: string;
+    readonly version: string;
+    readonly load: number;
+    readonly self: boolean;
+  }[];
+  readonly pools: readonly ShareCount[];
+  readonly leases: Readonly<Record<string, number>>;
+  readonly owners: readonly { readonly pool: string; readonly owner: string | null }[];
 }
 
 /** What came of feedback. */
@@ -125,6 +143,8 @@ export interface AdminServices {
   pools(): readonly PoolRow[];
   clients(): readonly ClientRow[];
   sites(): readonly SiteRow[];
+  /** @param exit whose owners are wanted; null: none's */
+  cluster(exit: string | null): ClusterRow;
   /** Name of the client with this login, or null. */
   clientOf(authorization: string, remoteAddress: string): string | null;
   /** Takes the word of a client about an earlier answer. */

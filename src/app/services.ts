@@ -35,7 +35,7 @@ import { Receipts } from '../request/receipt.js';
 import { Spending } from '../outcome/spending.js';
 import { isOwnDoor, type Door } from '../protocol/own-door.js';
 import { checkResolvedAddress, type OwnAddresses } from '../protocol/target.js';
-import type { Pins } from '../state/ports.js';
+import type { Limits, Pins } from '../state/ports.js';
 import type { Pool } from '../upstreams/pool.js';
 import { applyBan, heldBans } from './apply-ban.js';
 import { makeFleetState, type FleetState } from './fleet-state.js';
@@ -104,7 +104,10 @@ export async function buildPlant(config: Config, basics: Basics): Promise<Plant>
     isSound: (slot) => ledger.isOpenToNew(slot) && ledger.isUsable(slot, '', clock.nowMs()),
   });
   const { pins, shares } = state;
-  const services = servicesOf(basics, { wheel, ledger, inForce, receipts, gatewayId, pins, shares });
+  const sharedLimits = state.kind() === 'memory' ? null : state.limits;
+  const services = servicesOf(basics, {
+    ...{ wheel, ledger, inForce, receipts, gatewayId, pins, shares, sharedLimits },
+  });
   return {
     ...{ services, state, rulesParts: inForce.rulesParts, roster: inForce.roster },
     sites: () => inForce.built.sites,
@@ -128,6 +131,7 @@ interface Made {
   readonly gatewayId: string;
   readonly pins: Pins;
   readonly shares: Shares;
+  readonly sharedLimits: Limits | null;
 }
 
 function servicesOf(basics: Basics, made: Made): GatewayServices {
@@ -149,6 +153,7 @@ function servicesOf(basics: Basics, made: Made): GatewayServices {
     ids: new RequestIds(gatewayId),
     rules: () => inForce.rules,
     rateLimits: new RateLimits(),
+    sharedLimits: made.sharedLimits,
     opener: {
       ...{ clock, wheel, idle, emit },
       headLimits: () => runtime().limits,

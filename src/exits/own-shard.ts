@@ -46,6 +46,11 @@ export class OwnShard {
     this.version++;
   }
 
+  /** Whose it is, or will be when the one before has heard of it. */
+  ownerOf(exit: { readonly id: string; readonly index: number }): string | null {
+    return this.#now(exit);
+  }
+
   /** Whether the exit is ours, and no other's still. */
   owns(exit: { readonly id: string; readonly index: number }): boolean {
     return this.#now(exit) === this.self && this.#before.every(({ ownerOf }) => ownerOf(exit) === this.self);

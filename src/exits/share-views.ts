@@ -47,9 +47,10 @@ export class RuledView implements ShareView {
     return this;
   }
 
-  /** How many are ours, of those that were asked. */
+  /** How many are ours; asks for all that were not asked yet. */
   get count(): number {
-    return this.list === null ? this.#ours().length : this.list.members.length;
+    this.#known.forEach((_, index) => this.#asked(index));
+    return this.#ours().length;
   }
 
   isOurs(index: number, isPinned: boolean): boolean {

@@ -7,17 +7,12 @@ import type { Clock, Timer } from '../core/clock.js';
 import type { Random } from '../core/random.js';
 import type { HeldLease, HeldLeases } from '../state/fallback/held-leases.js';
 import type { Pool } from '../upstreams/pool.js';
-import { partOf, rendezvous, type OwnerOf } from '../upstreams/shards.js';
+import { rendezvous } from '../upstreams/shards.js';
 import { groupOf, groupsIn, type Sharing, type ShareView } from '../upstreams/sharing.js';
+import { AwayPart, type FleetPlace } from './away-part.js';
 import { BrokerShare } from './broker-share.js';
 import { OwnShard } from './own-shard.js';
 import { nothingOf, RuledView } from './share-views.js';
-
-/** The number of this gateway and of all, as configured; `index` null where only the number of all is. */
-export interface FleetPlace {
-  readonly index: number | null;
-  readonly count: number;
-}
 
 /** What shares are made of. */
 export interface SharesParts {
@@ -35,15 +30,6 @@ export interface SharesParts {
 
 /** `starting`: nothing was heard of the shared state yet. `away`: it is gone. `returning`: it is back, others are waited for. */
 export type SharesPhase = 'starting' | 'shared' | 'away' | 'returning';
-
-/** How much of a pool is this gateway's, for people. */
-export interface ShareCount {
-  readonly pool: string;
-  readonly sharing: Sharing['kind'];
-  readonly exits: number;
-  /** Null where it isn't known yet, or all are. */
-  readonly own: number | null;
-}
 
 /** Gateways come back one after the other within this time. */
 const RETURN_MS = 2000;
@@ -63,7 +49,7 @@ export class Shares {
   readonly #shard: OwnShard;
   readonly #brokers = new Map<Pool, BrokerShare>();
   #views = new WeakMap<Pool, Map<string, RuledView>>();
-  #away: { readonly ownerOf: OwnerOf; readonly version: number } | null = null;
+  readonly #away: AwayPart;
   #heardMs = -Infinity;
   #timers: { tend: Timer | null; back: Timer | null } = { tend: null, back: null };
 
@@ -71,6 +57,7 @@ export class Shares {
   constructor(parts: SharesParts, isShared: boolean) {
     this.#parts = parts;
     this.#shard = new OwnShard(parts.gatewayId);
+    this.#away = new AwayPart(parts.gatewayId, parts.place, () => this.#shard.members);
     if (!isShared) this.phase = 'shared';
     if (!isShared) this.heard([parts.gatewayId]);
     if (!isShared) this.#heardMs = Infinity;
@@ -87,7 +74,7 @@ export class Shares {
   linked(isUp: boolean): void {
     this.#timers.back?.cancel();
     if (!isUp) {
-      if (this.phase !== 'away') this.#away = this.#lonely();
+      if (this.phase !== 'away') this.#away.forget();
       this.#enter('away');
     } else if (this.phase === 'starting') this.#enter('shared');
     else {
@@ -164,8 +151,12 @@ export class Shares {
 
   /** Whether an exit is of this gateway's part while it goes on alone. */
   isInPart(exit: string): boolean {
-    const away = (this.#away ??= this.#lonely());
-    return away.ownerOf({ id: exit, index: 0 }) === this.#self;
+    return this.#away.owns(exit);
+  }
+
+  /** The gateway whose exit it is; null where nobody knows. */
+  ownerOf({ sharing }: Pool, exit: { readonly id: string; readonly index: number }): string | null {
+    return sharing?.kind === 'ring' ? this.#shard.ownerOf(exit) : null;
   }
 
   /** Begins to keep leases ahead. */
@@ -186,21 +177,10 @@ export class Shares {
     for (const pool of this.#brokers.keys()) if (!pools.has(pool)) this.#brokers.delete(pool);
   }
 
-  /** How much of each shared pool is this gateway's. */
-  counts(pools: Iterable<Pool>): ShareCount[] {
-    const nowMs = this.#parts.clock.nowMs();
-    return [...pools].map((pool) => {
-      const kind = pool.sharing?.kind ?? 'none';
-      const view = kind === 'none' || pool.sharing?.siteGroups ? null : this.view(pool, '', nowMs);
-      const own = view?.list?.members.length ?? (view instanceof RuledView ? view.count : null);
-      return { pool: pool.name, sharing: kind, exits: pool.upstreams.length, own };
-    });
-  }
-
   #enter(phase: SharesPhase): void {
     if (phase === this.phase) return;
     this.phase = phase;
-    if (phase === 'shared') this.#away = null;
+    if (phase === 'shared') this.#away.forget();
     this.#parts.changed(phase);
   }
 
@@ -213,23 +193,6 @@ export class Shares {
   #isStale(nowMs: number): boolean {
     return this.phase === 'starting' || (this.phase === 'shared' && nowMs - this.#heardMs > STALE_MS);
   }
-
-  get #self(): string {
-    const { place, gatewayId } = this.#parts;
-    return place?.index != null && this.#shard.members.length === 0 ? String(place.index) : gatewayId;
-  }
-
-  /** Whose exits are whose while nobody can be asked: by who was there last; else by what is configured. */
-  #lonely(): { ownerOf: OwnerOf; version: number } {
-    const { place, gatewayId } = this.#parts;
-    const { members } = this.#shard;
-    const version = ++this.#awayCount;
-    if (members.length > 0) return { ownerOf: rendezvous(members), version };
-    if (place === null) return { ownerOf: rendezvous([gatewayId]), version };
-    if (place.index === null) return { ownerOf: partOf(gatewayId, place.count), version };
-    return { ownerOf: rendezvous(Array.from({ length: place.count }, (_, n) => String(n))), version };
-  }
-  #awayCount = 0;
 
   #ruled(pool: Pool, sharing: Sharing, group: string | null): RuledView {
     const version = this.#versionFor(sharing);
@@ -249,7 +212,7 @@ export class Shares {
   }
 
   #versionFor(sharing: Sharing): number {
-    if (this.#isByPart(sharing)) return (this.#away ??= this.#lonely()).version;
+    if (this.#isByPart(sharing)) return this.#away.version;
     if (sharing.kind !== 'ring') return 0;
     this.#shard.settle(this.#parts.clock.nowMs());
     return this.#shard.version;

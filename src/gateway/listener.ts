@@ -7,6 +7,7 @@ import net from 'node:net';
 import type { Failure } from '../core/errors.js';
 import type { Wire } from '../open/wire.js';
 import { cidrContains, parseAddress } from '../protocol/address.js';
+import { admitClient, limitFailure } from './admit-client.js';
 import { Arrival, type ArrivalHost, type Spoken } from './arrival.js';
 import { ClientConnection } from './client-connection.js';
 import { ConnectionClaims } from './connection-claims.js';
@@ -194,17 +195,17 @@ export class Listener implements ConnectionHost, ArrivalHost {
       refuse(services, exchange, trace, overLimit);
       return;
     }
-    const isTunnel = asked.context.kind === 'tunnel';
-    const admitted = services.rateLimits.admit(asked.client, isTunnel ? 'tunnel' : 'exchange', this.nowMs());
+    const kind = asked.context.kind === 'tunnel' ? 'tunnel' : 'exchange';
+    const admitting = admitClient(services, asked.client, kind, this.nowMs());
+    const admitted = admitting instanceof Promise ? await admitting : admitting;
     if (admitted.kind === 'limited') {
-      const { detail, retryAfterMs } = admitted;
-      refuse(services, exchange, trace, { code: 'client_limited', detail, retryAfterMs });
+      refuse(services, exchange, trace, limitFailure(admitted));
       return;
     }
     exchange.meter = services.rateLimits.meter(asked.client, services.clock);
     services.admission.begin();
     try {
-      const serveIt = isTunnel ? serveTunnel : serveForward;
+      const serveIt = kind === 'tunnel' ? serveTunnel : serveForward;
       await serveIt(services, exchange, asked, trace);
     } finally {
       services.admission.end();

@@ -19,7 +19,7 @@ import type { SiteGuard } from '../outcome/site-guard.js';
 import type { TunnelSigns } from '../outcome/tunnel-signs.js';
 import type { OwnAddresses, TargetPolicy } from '../protocol/target.js';
 import type { Runtime } from '../routing/runtime.js';
-import type { Pins } from '../state/ports.js';
+import type { Limits as SharedLimits, Pins } from '../state/ports.js';
 import type { Admission } from './admission.js';
 import type { DoorLimits } from './door-limits.js';
 import type { Captures } from './captures.js';
@@ -62,6 +62,8 @@ export interface GatewayServices {
   readonly spending: Spending;
   readonly pins: Pins;
   readonly rateLimits: RateLimits;
+  /** Rates that all gateways keep together; null where there is one. */
+  readonly sharedLimits: SharedLimits | null;
   readonly opener: Opener;
   readonly own: OwnAddresses;
   readonly transportBudget: TransportBudget;

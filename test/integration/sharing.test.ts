@@ -1,6 +1,13 @@
 /** Several `turnpike serve` on one pool, of which each uses only what is its own: by leases, by ring, by number. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { run } from '../../src/cli/run.js';
+import { keptOutput } from '../cli/support.js';
+import { askAdmin, tokens } from '../support/admin.js';
 import {
+  adminPortOf,
   crawl,
   FleetClient,
   metricOf,
@@ -264,5 +271,45 @@ describe('S1 partition: by_site_group', () => {
       groups.set(exit, (groups.get(exit) ?? new Set()).add(groupOf(site)));
     expect([...groups.values()].map(({ size }) => size).filter((size) => size > 1)).toEqual([]);
     expect(new Set([...groups.values()].flatMap((each) => [...each])).size).toBe(3);
+  });
+});
+
+describe('S9 what all gateways keep together', () => {
+  it('the rate of a client holds over all, and /cluster and the command tell who is there', async () => {
+    const clients = [{ name: 'crawler', password: 'pw', limits: { requests: '20/h' } }];
+    const pool = { sharing: 'ring' };
+    const fleet = await startFleet(stage, { gateways: 2, exits: 4, pool, config: { clients } });
+    const client = stage.keep(new FleetClient());
+    const headers = { 'proxy-authorization': `Basic ${Buffer.from('crawler:pw').toString('base64')}` };
+    await eventually('both to have exits of their own', async () => {
+      const own = await Promise.all(
+        fleet.gateways.map((each) => metricOf(each, 'turnpike_exits_own{pool="main"}')),
+      );
+      return own.every((count) => count > 0) && own.reduce((all, count) => all + count, 0) === 4;
+    });
+    const pages = await Promise.all(
+      Array.from({ length: 30 }, (_, n) => client.get(at(fleet, n % 2), { headers })),
+    );
+    const served = pages.filter(({ status }) => status === 200);
+    expect([served.length, pages.filter(({ status }) => status === 429).length]).toEqual([20, 10]);
+    const port = adminPortOf(at(fleet, 0));
+    const { body: exits } = await askAdmin(port, '/api/v1/upstreams');
+    const exit = exits.items[0].id as string;
+    const { status, body } = await askAdmin(port, `/api/v1/cluster?exit=${exit}`);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ state: 'shared', sharing: 'shared', leases: { held: 0 } });
+    expect(body.members.filter(({ self }: { self: boolean }) => self)).toHaveLength(1);
+    expect(body.members).toHaveLength(2);
+    const ids = body.members.map(({ id }: { id: string }) => id) as string[];
+    expect(ids).toContain(body.owners[0].owner);
+    const file = join(mkdtempSync(join(tmpdir(), 'turnpike-cluster-')), 'token');
+    writeFileSync(file, tokens.admin);
+    const output = keptOutput();
+    const where = ['--admin', at(fleet, 0).admin, '--token-file', file];
+    expect(await run(['cluster', '--exit', exit, ...where], output)).toBe(0);
+    rmSync(dirname(file), { recursive: true });
+    const said = output.printed.join('\n');
+    for (const word of [...ids, 'main', 'ring', `main: ${body.owners[0].owner}`])
+      expect(said).toContain(word);
   });
 });
