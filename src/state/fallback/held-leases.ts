@@ -64,6 +64,7 @@ export class HeldLeases {
   /** Changes whenever a lease comes or goes. */
   version = 0;
   #timer: Timer | null = null;
+  #backing: Promise<void> | null = null;
 
   constructor(parts: HeldLeasesParts) {
     this.#parts = parts;
@@ -164,7 +165,13 @@ export class HeldLeases {
   }
 
   /** The store is back: exits of the shard need a lease like all others, or are given up. */
-  async back(): Promise<void> {
+  back(): Promise<void> {
+    // Asked for twice at once, our own first lease would refuse the second.
+    this.#backing ??= this.#back().finally(() => (this.#backing = null));
+    return this.#backing;
+  }
+
+  async #back(): Promise<void> {
     const ours = [...this.#held.values()].filter(({ lease }) => lease === null);
     await Promise.all(
       ours.map(async (held) => {
