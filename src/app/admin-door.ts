@@ -58,6 +58,7 @@ export function makeAdminDoor(config: Config, parts: DoorParts): AdminDoor {
       hosts: config.adminHosts,
       readiness: () => ({
         ...{ phase: parts.phase(), state: parts.state() },
+        isRefusing: services.shares.refusesAll(services.rules().runtime.pools.values()),
         detail: { emptyPools: emptyPools(services) },
       }),
       api: {

@@ -98,6 +98,11 @@ export class Shares {
     return this.phase === 'away' || this.phase === 'returning';
   }
 
+  /** Whether none of these pools is used now, since none is without the shared state. */
+  refusesAll(pools: Iterable<Pool>): boolean {
+    return this.isAlone && [...pools].every(({ sharing }) => sharing?.onLoss.kind === 'fail');
+  }
+
   /** The pool that serves instead of this one now, by name; null: the pool itself. */
   insteadOf({ sharing }: Pool): string | null {
     return this.isAlone && sharing?.onLoss.kind === 'reserve' ? sharing.onLoss.pool : null;

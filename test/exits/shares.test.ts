@@ -196,6 +196,7 @@ describe('S3 while the shared state is away', () => {
     one.shares.linked(true);
     one.shares.heard(['g0']);
     expect(one.shares.insteadOf(spared)).toBeNull();
+    expect(one.shares.refusesAll([strict])).toBe(false);
     one.shares.linked(false);
     expect(one.own(strict)).toEqual([]);
     const view = one.shares.view(strict, SITE, clock.nowMs());
@@ -203,6 +204,7 @@ describe('S3 while the shared state is away', () => {
       ...['the shared state is away, and the pool is not used without it', false, 0],
     ]);
     expect(one.shares.insteadOf(spared)).toBe('spare');
+    expect([[strict], [strict, spared]].map((pools) => one.shares.refusesAll(pools))).toEqual([true, false]);
     expect(one.own(spared)).toHaveLength(20);
     expect(one.own(poolWith({ kind: 'ring' }))).toHaveLength(20);
     expect(one.shares.askable(strict, SITE, clock.nowMs())).toBeNull();
