@@ -248,7 +248,8 @@ export class Shares {
     let broker = this.#brokers.get(pool);
     if (broker === undefined) {
       const gateways = (): number => Math.max(1, this.#shard.members.length);
-      const { leases, random, isSound } = this.#parts;
+      const { leases, random } = this.#parts;
+      const isSound = (slot: number): boolean => this.#parts.isSound(slot);
       broker = new BrokerShare(pool, sharing.lease, { leases, random, gateways, isSound });
       this.#brokers.set(pool, broker);
     }

@@ -7,19 +7,17 @@ import net from 'node:net';
 import type { Failure } from '../core/errors.js';
 import type { Wire } from '../open/wire.js';
 import { cidrContains, parseAddress } from '../protocol/address.js';
-import { admitClient, limitFailure } from './admit-client.js';
 import { Arrival, type ArrivalHost, type Spoken } from './arrival.js';
 import { ClientConnection } from './client-connection.js';
 import { ConnectionClaims } from './connection-claims.js';
 import type { ConnectionHost, DoorConnection, Unusable } from './door-connection.js';
 import type { ClientExchange, Origin } from './exchange.js';
-import { serveForward } from './forward.js';
 import { passOver } from './pass-over.js';
 import { refuse } from './respond.js';
 import type { GatewayServices } from './services.js';
+import { serveWithin } from './serve-within.js';
 import { SocksConnection } from './socks-connection.js';
 import { Trace } from './trace.js';
-import { serveTunnel } from './tunnel.js';
 import { authenticate, understand, type ListenerDefaults, type Refused } from './understand.js';
 
 const BACKLOG = 4096;
@@ -124,7 +122,11 @@ export class Listener implements ConnectionHost, ArrivalHost {
       refuse(this.services, exchange, trace, overload);
       return;
     }
-    this.run(exchange, trace).catch((error: unknown) => this.onInternalError(exchange, trace, error));
+    try {
+      this.run(exchange, trace).catch((error: unknown) => this.onInternalError(exchange, trace, error));
+    } catch (error) {
+      this.onInternalError(exchange, trace, error);
+    }
   }
 
   refuse(exchange: ClientExchange, failure: Failure): void {
@@ -182,35 +184,20 @@ export class Listener implements ConnectionHost, ArrivalHost {
     else this.wheel.arm(delayMs, answer);
   }
 
-  private async run(exchange: ClientExchange, trace: Trace): Promise<void> {
+  private run(exchange: ClientExchange, trace: Trace): Promise<void> {
     const { services } = this;
     const asked = understand(services, exchange, this.defaults, trace);
     if (asked.kind === 'refused') {
       this.refuseAsked(exchange, trace, asked);
-      return;
+      return Promise.resolve();
     }
     const overLimit = this.claims.claim(exchange.origin, asked.client, this.nowMs());
     if (overLimit !== null) {
       exchange.closeAfter();
       refuse(services, exchange, trace, overLimit);
-      return;
+      return Promise.resolve();
     }
-    const kind = asked.context.kind === 'tunnel' ? 'tunnel' : 'exchange';
-    const admitting = admitClient(services, asked.client, kind, this.nowMs());
-    const admitted = admitting instanceof Promise ? await admitting : admitting;
-    if (admitted.kind === 'limited') {
-      refuse(services, exchange, trace, limitFailure(admitted));
-      return;
-    }
-    exchange.meter = services.rateLimits.meter(asked.client, services.clock);
-    services.admission.begin();
-    try {
-      const serveIt = kind === 'tunnel' ? serveTunnel : serveForward;
-      await serveIt(services, exchange, asked, trace);
-    } finally {
-      services.admission.end();
-      admitted.release();
-    }
+    return serveWithin(services, exchange, asked, trace);
   }
 
   private onConnection(socket: net.Socket): void {

@@ -250,3 +250,18 @@ export function crawl(
     then: (done, failed) => ended().then(done, failed),
   };
 }
+
+/** The n-th gateway. */
+export function at(fleet: ProcessFleet, n: number): ServeProcess {
+  const gateway = fleet.gateways[n];
+  if (gateway === undefined) throw new Error('no such gateway');
+  return gateway;
+}
+
+/** Exits that a gateway has used since then. */
+export const exitsOf = (fleet: ProcessFleet, gateway: ServeProcess, sinceMs = 0): Set<string> =>
+  new Set(
+    fleet.exits.uses
+      .filter((use) => use.gateway === String(gateway.pid) && use.startMs >= sinceMs)
+      .map(({ exit }) => exit),
+  );
