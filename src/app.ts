@@ -89,8 +89,7 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
   const subscribers: Subscriber[] = [(event) => log.subscribe(event), new Reclaim(clock).subscribe];
   if (parts.subscriber !== undefined) subscribers.push(parts.subscriber);
   const emit = createEmit(subscribers);
-  const own = ownPlace();
-  const version = versionOf();
+  const [own, version] = [ownPlace(), versionOf()];
   const plant = await buildPlant(config, {
     ...{ clock, random, lookUp, emit, own, listWorker, version, exchangesOpen: () => exchangesOpen() },
   });
