@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { run } from '../../src/cli/run.js';
 import { keptOutput } from '../cli/support.js';
 import { askAdmin, tokens } from '../support/admin.js';
@@ -14,6 +14,7 @@ import {
   FleetClient,
   metricOf,
   overlaps,
+  patiently,
   startExits,
   startFleet,
   type ProcessFleet,
@@ -21,8 +22,8 @@ import {
 import { freePort } from '../support/launched-program.js';
 import { startServe } from '../support/serve-process.js';
 import { createStage } from '../support/stage.js';
-import { eventually } from '../support/wait.js';
 
+vi.setConfig({ testTimeout: 180_000 });
 const stage = createStage();
 
 /** Makes Redis unreachable for all; returns what brings it back. */
@@ -33,10 +34,10 @@ async function takeRedisAway({ redis, gateways }: ProcessFleet): Promise<() => P
     (await Promise.all(gateways.map((each) => metricOf(each, 'turnpike_sharing_alone')))).every(
       (each) => each === value,
     );
-  await eventually('all to go on alone', () => areAlone(1));
+  await patiently('all to go on alone', () => areAlone(1));
   return async () => {
     await redis.admin.config('SET', 'port', String(redis.port));
-    await eventually('all to be back', () => areAlone(0));
+    await patiently('all to be back', () => areAlone(0));
   };
 }
 
@@ -101,7 +102,7 @@ describe('S3 on_redis_loss', () => {
     const parts = await Promise.all(
       [0, 1].map(async (index) => {
         const gateway = stage.keep(await startServe([], { pools, state, cluster: { index, count: 2 } }));
-        await eventually('it to serve', async () => (await client.get(gateway)).status === 200);
+        await patiently('it to serve', async () => (await client.get(gateway)).status === 200);
         for (let n = 0; n < 40; n++) await client.get(gateway);
         return new Set(
           exits.uses.filter((use) => use.gateway === String(gateway.pid)).map(({ exit }) => exit),
@@ -132,7 +133,7 @@ describe('S1 partition: by_site_group', () => {
     const third = await fleet.join();
     await fleet.settled();
     await run.also(third);
-    await eventually('the third to serve', async () => exitsOf(fleet, third).size > 5);
+    await patiently('the third to serve', async () => exitsOf(fleet, third).size > 5);
     run.without(third);
     third.child.kill('SIGTERM');
     await third.ended;
@@ -154,7 +155,7 @@ describe('S9 what all gateways keep together', () => {
     const fleet = await startFleet(stage, { gateways: 2, exits: 4, pool, config: { clients } });
     const client = stage.keep(new FleetClient());
     const headers = { 'proxy-authorization': `Basic ${Buffer.from('crawler:pw').toString('base64')}` };
-    await eventually('both to have exits of their own', async () => {
+    await patiently('both to have exits of their own', async () => {
       const own = await Promise.all(
         fleet.gateways.map((each) => metricOf(each, 'turnpike_exits_own{pool="main"}')),
       );

@@ -1,5 +1,5 @@
 /** Several `turnpike serve` on one pool, of which each uses only what is its own: by leases, by ring, by number. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import {
   at,
   crawl,
@@ -7,6 +7,7 @@ import {
   FleetClient,
   metricOf,
   overlaps,
+  patiently,
   percentile,
   startExits,
   startFleet,
@@ -14,8 +15,8 @@ import {
 } from '../support/fleet.js';
 import { startServe } from '../support/serve-process.js';
 import { createStage } from '../support/stage.js';
-import { eventually } from '../support/wait.js';
 
+vi.setConfig({ testTimeout: 180_000 });
 const stage = createStage();
 
 const sum = async (fleet: ProcessFleet, name: string): Promise<number> =>
@@ -49,7 +50,7 @@ describe('S2 sharing: broker', () => {
     expect(await metricOf(at(fleet, 0), 'turnpike_leases_held')).toBe(1);
     at(fleet, 0).child.kill('SIGSTOP');
     fleet.exits.answerMs = 300;
-    await eventually('the exit to be free', async () => (await client.get(at(fleet, 1))).status === 200);
+    await patiently('the exit to be free', async () => (await client.get(at(fleet, 1))).status === 200);
     const others = client.get(at(fleet, 1));
     at(fleet, 0).child.kill('SIGCONT');
     const late = client.get(at(fleet, 0));
@@ -66,7 +67,7 @@ describe('S2 sharing: broker', () => {
     const all = await Promise.all([0, 1, 2].map(() => client.get(at(fleet, 0))));
     expect(all.map(({ status }) => status)).toEqual([200, 200, 200]);
     at(fleet, 0).child.kill('SIGKILL');
-    await eventually('an exit to be free', async () => (await client.get(at(fleet, 1))).status === 200);
+    await patiently('an exit to be free', async () => (await client.get(at(fleet, 1))).status === 200);
   });
 
   it('S6 a session goes on at any gateway, on the exit that is handed over', async () => {
@@ -89,12 +90,12 @@ describe('S1 sharing: ring', () => {
     const fleet = await startFleet(stage, { gateways: 2, exits: 60, pool: { sharing: 'ring' } });
     fleet.exits.answerMs = 20;
     const run = crawl(stage, fleet, { requests: Infinity, atOnce: 6 });
-    await eventually('both to serve', async () =>
+    await patiently('both to serve', async () =>
       fleet.gateways.every((each) => exitsOf(fleet, each).size > 10),
     );
     const third = await fleet.join();
     await fleet.settled();
-    await eventually('the third to serve', async () => {
+    await patiently('the third to serve', async () => {
       await run.also(third);
       return exitsOf(fleet, third).size > 10;
     });
@@ -104,7 +105,7 @@ describe('S1 sharing: ring', () => {
     await first.ended;
     await fleet.settled();
     const sinceMs = performance.now();
-    await eventually('the others to have all exits', async () => {
+    await patiently('the others to have all exits', async () => {
       const own = [at(fleet, 1), third].map((each) => exitsOf(fleet, each, sinceMs));
       return own.every(({ size }) => size > 0) && own.reduce((all, { size }) => all + size, 0) === 60;
     });

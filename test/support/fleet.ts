@@ -114,7 +114,7 @@ export async function startFleet(stage: Stage, options: FleetOptions): Promise<P
   await Promise.all(Array.from({ length: options.gateways }, () => join()));
   const settled = (): Promise<void> => {
     const running = gateways.filter(({ child }) => child.exitCode === null && child.signalCode === null);
-    return eventually('all to find each other', async () => {
+    return patiently('all to find each other', async () => {
       const counts = await Promise.all(running.map((each) => metricOf(each, 'turnpike_state_gateways')));
       return counts.every((count) => count === running.length);
     });
@@ -265,3 +265,8 @@ export const exitsOf = (fleet: ProcessFleet, gateway: ServeProcess, sinceMs = 0)
       .filter((use) => use.gateway === String(gateway.pid) && use.startMs >= sinceMs)
       .map(({ exit }) => exit),
   );
+
+/** Waits as long as several processes may take on a machine that has much else to do. */
+export function patiently(what: string, look: () => Promise<boolean>): Promise<void> {
+  return eventually(what, look, 60_000);
+}
