@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import type { AdminServer, Readiness } from './admin/server.js';
 import { makeAdminDoor, type AdminDoor } from './app/admin-door.js';
+import { clusterOf } from './app/cluster.js';
 import { exitsIn, makeDesks, type Desks } from './app/desks.js';
 import { defaultsIn, defaultsOf } from './app/listener-defaults.js';
 import { Reclaim } from './app/reclaim.js';
@@ -16,6 +17,7 @@ import type { Loaded } from './config/load.js';
 import { systemClock, type Clock } from './core/clock.js';
 import type { Emit } from './core/events.js';
 import { systemRandom, type Random } from './core/random.js';
+import { shareCounts } from './exits/share-counts.js';
 import { countExits } from './exits/count-exits.js';
 import { Listener, type ListenAt } from './gateway/listener.js';
 import { chargeBytes, spentToday } from './gateway/tiers.js';
@@ -87,8 +89,7 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
   const subscribers: Subscriber[] = [(event) => log.subscribe(event), new Reclaim(clock).subscribe];
   if (parts.subscriber !== undefined) subscribers.push(parts.subscriber);
   const emit = createEmit(subscribers);
-  const own = ownPlace();
-  const version = versionOf();
+  const [own, version] = [ownPlace(), versionOf()];
   const plant = await buildPlant(config, {
     ...{ clock, random, lookUp, emit, own, listWorker, version, exchangesOpen: () => exchangesOpen() },
   });
@@ -100,6 +101,7 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
   const exchangesOpen = (): number => listeners.reduce((sum, { exchangeCount }) => sum + exchangeCount, 0);
   const door = makeAdminDoor(config, {
     ...{ services, desks, version, exchangesOpen, state: () => state.kind() },
+    cluster: (exit) => clusterOf(plant, version, exit),
     phase: () => phase,
     reload: async () => (parts.load === undefined ? null : reload(parts.load, 'api')),
     proxyDoors: () => proxyDoors,
@@ -205,6 +207,10 @@ function observe(plant: Plant, gauges: Gauges): Metrics {
       requestsWaiting: () => services.waiting.size,
       pacedPairs: () => services.paces.size,
       spentToday: () => spentToday(services),
+      exitsOwn: () =>
+        shareCounts(services.shares, services.rules().runtime.pools.values(), services.clock.nowMs()).flatMap(
+          ({ pool, own }): [string, number][] => (own === null ? [] : [[pool, own]]),
+        ),
       upstreamConnectionsIdle: () => services.opener.idle.size,
       sitesGuarded: () => {
         const counts = new Map([

@@ -97,7 +97,8 @@ function limited(retryAfterMs: number, detail: string): Admission {
   return { kind: 'limited', retryAfterMs, detail };
 }
 
-function rateDetail(name: string, rate: Rate): string {
+/** What a client is told that is too fast. */
+export function rateDetail(name: string, rate: Rate): string {
   return `Client ${name} is at its limit of ${rate.count} requests in ${rate.perMs / 1000} s.`;
 }
 

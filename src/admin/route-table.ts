@@ -2,6 +2,7 @@
 import type { Metrics } from '../telemetry/metrics.js';
 import { route, type ApiRoute } from './route.js';
 import { banRoutes } from './routes/bans.js';
+import { clusterRoutes } from './routes/cluster.js';
 import { eventRoutes } from './routes/events.js';
 import { overviewRoutes } from './routes/overview.js';
 import { feedbackRoutes } from './routes/feedback.js';
@@ -18,6 +19,8 @@ export interface Readiness {
   readonly phase: 'starting' | 'serving' | 'draining';
   /** Where sessions and bans live: in this process, shared with others, or shared and out of reach. */
   readonly state: 'memory' | 'shared' | 'degraded';
+  /** Whether every pool refuses to work as things stand. */
+  readonly isRefusing?: boolean;
   /** More for people, such as the pools that have no exit. */
   readonly detail?: Readonly<Record<string, string | number | boolean | null | readonly string[]>>;
 }
@@ -64,8 +67,9 @@ function plainRoutes(parts: AdminParts): ApiRoute[] {
       path: '/readyz',
       summary: '200 while requests are served, 503 before and after.',
       handle: ({ reply }) => {
-        const { phase, state, detail = {} } = parts.readiness();
-        return reply.code(phase === 'serving' ? 200 : 503).send({ phase, state, ...detail });
+        const { phase, state, isRefusing = false, detail = {} } = parts.readiness();
+        const isReady = phase === 'serving' && !isRefusing;
+        return reply.code(isReady ? 200 : 503).send({ phase, state, ...detail });
       },
     }),
   ];
@@ -77,6 +81,7 @@ function apiRoutes(services: AdminServices): ApiRoute[] {
     ...upstreamRoutes(services),
     ...banRoutes(services),
     ...siteRoutes(services),
+    ...clusterRoutes(services),
     ...feedbackRoutes(services),
     ...ruleRoutes(services),
     ...sessionRoutes(services),

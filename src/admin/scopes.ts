@@ -31,6 +31,7 @@ export const routeNeeds: Readonly<Record<string, Need>> = {
   'DELETE /api/v1/bans/:id': 'operator',
   'POST /api/v1/feedback': 'operator',
   'GET /api/v1/sites': 'read',
+  'GET /api/v1/cluster': 'read',
   'POST /api/v1/rules/test': 'operator',
   'GET /api/v1/sessions': 'read',
   'DELETE /api/v1/sessions/:client/:session': 'operator',

@@ -4,6 +4,8 @@ import type { BanDesk } from '../exits/ban-desk.js';
 import type { ExitState } from '../exits/count-exits.js';
 import type { LearntPace } from '../exits/paces.js';
 import type { ExitDesk } from '../exits/exit-desk.js';
+import type { ShareCount } from '../exits/share-counts.js';
+import type { SharesPhase } from '../exits/shares.js';
 import type { Pins } from '../state/ports.js';
 import type { Upstream } from '../upstreams/upstream.js';
 import type { EventFeed } from './event-feed.js';
@@ -56,6 +58,22 @@ export interface TierRow {
   readonly site: string;
   readonly pool: string;
   readonly why: string;
+}
+
+/** The gateways that share a state. */
+export interface ClusterRow {
+  readonly gatewayId: string;
+  readonly state: 'memory' | 'shared' | 'degraded';
+  readonly sharing: SharesPhase;
+  readonly members: readonly {
+    readonly id: string;
+    readonly version: string;
+    readonly load: number;
+    readonly self: boolean;
+  }[];
+  readonly pools: readonly ShareCount[];
+  readonly leases: Readonly<Record<string, number>>;
+  readonly owners: readonly { readonly pool: string; readonly owner: string | null }[];
 }
 
 /** What came of feedback. */
@@ -137,6 +155,8 @@ export interface AdminServices {
   /** At most so many, those asked last first. */
   tiers(most: number): readonly TierRow[];
   paces(most: number): readonly LearntPace[];
+  /** @param exit whose owners are wanted; null: none's */
+  cluster(exit: string | null): ClusterRow;
   /** Name of the client with this login, or null. */
   clientOf(authorization: string, remoteAddress: string): string | null;
   /** Takes the word of a client about an earlier answer. */

@@ -1,5 +1,6 @@
 /** The admin listener with its API and tokens, made of the parts of the gateway. */
 import { createAdminServer, type AdminServer, type Readiness } from '../admin/server.js';
+import type { ClusterRow } from '../admin/services.js';
 import { TokenBook } from '../admin/tokens.js';
 import { EventFeed } from '../admin/event-feed.js';
 import type { Config } from '../config/config.js';
@@ -21,6 +22,7 @@ export interface DoorParts {
   phase(): Readiness['phase'];
   state(): Readiness['state'];
   exchangesOpen(): number;
+  cluster(exit: string | null): ClusterRow;
   /** Takes the configuration anew; null where nobody knows from where. */
   reload(): Promise<Applied | null>;
   proxyDoors(): readonly ListenAt[];
@@ -56,6 +58,7 @@ export function makeAdminDoor(config: Config, parts: DoorParts): AdminDoor {
       hosts: config.adminHosts,
       readiness: () => ({
         ...{ phase: parts.phase(), state: parts.state() },
+        isRefusing: services.shares.refusesAll(services.rules().runtime.pools.values()),
         detail: { emptyPools: emptyPools(services) },
       }),
       api: {
@@ -63,6 +66,7 @@ export function makeAdminDoor(config: Config, parts: DoorParts): AdminDoor {
         services: adminServices({
           ...{ services, ...parts.desks, feed },
           reload: () => parts.reload(),
+          cluster: (exit) => parts.cluster(exit),
           status: () => ({
             ...{ version, gatewayId: services.gatewayId, phase: parts.phase() },
             state: parts.state(),

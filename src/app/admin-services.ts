@@ -2,7 +2,15 @@
 import type { Client } from '../access/clients.js';
 import { anonymousClient } from '../access/clients.js';
 import type { EventFeed } from '../admin/event-feed.js';
-import type { AdminServices, ClientRow, PoolRow, Reloaded, Status, TierRow } from '../admin/services.js';
+import type {
+  AdminServices,
+  ClientRow,
+  ClusterRow,
+  PoolRow,
+  Reloaded,
+  Status,
+  TierRow,
+} from '../admin/services.js';
 import type { BanDesk } from '../exits/ban-desk.js';
 import { countExits } from '../exits/count-exits.js';
 import type { ExitDesk } from '../exits/exit-desk.js';
@@ -20,6 +28,7 @@ export interface AdminWorld {
   readonly bans: BanDesk;
   readonly feed: EventFeed;
   status(): Status;
+  cluster(exit: string | null): ClusterRow;
   reload(): Promise<Reloaded | null>;
 }
 
@@ -30,6 +39,7 @@ export function adminServices(world: AdminWorld): AdminServices {
     ...{ clock: services.clock, exits, bans, feed },
     sessions: services.pins,
     status: () => world.status(),
+    cluster: (exit) => world.cluster(exit),
     reload: () => world.reload(),
     testRules: (test) => testRules(services, test),
     pools: () => poolRows(services),

@@ -8,6 +8,8 @@ import type { TurnpikeEvent } from '../core/events.js';
 import type { Clock } from '../core/clock.js';
 import type { Emit } from '../core/events.js';
 import type { Random } from '../core/random.js';
+import type { FleetPlace } from '../exits/away-part.js';
+import { Shares } from '../exits/shares.js';
 import { banKey } from '../state/ban-key.js';
 import { BanNews } from '../state/fallback/ban-news.js';
 import { Fleet } from '../state/fallback/fleet.js';
@@ -16,9 +18,8 @@ import { NearLimits } from '../state/fallback/limits.js';
 import { NearPins } from '../state/fallback/pins.js';
 import type { Pins, SharedBan } from '../state/ports.js';
 import type { Link } from '../state/redis/link.js';
-import { memoryStores, redisStores, type StoreParts, type Stores } from '../state/stores.js';
+import { memoryStores, redisStores, type Stores } from '../state/stores.js';
 import type { StateReadings } from '../telemetry/metrics.js';
-import { rendezvous } from '../upstreams/shards.js';
 
 /** What the shared state needs of the gateway. */
 export interface FleetNeeds {
@@ -29,6 +30,8 @@ export interface FleetNeeds {
   readonly version: string;
   /** Requests under way. */
   load(): number;
+  /** Whether an exit may be used at all, by its number in the ledger. */
+  isSound(slot: number): boolean;
   /** Takes over what another gateway decided about an exit. */
   applyBan(ban: SharedBan): void;
   /** Keys (`banKey`) of all bans that are on here. */
@@ -41,6 +44,7 @@ export interface FleetState {
   readonly limits: NearLimits;
   readonly leases: HeldLeases;
   readonly fleet: Fleet;
+  readonly shares: Shares;
   /** `memory`: nothing is shared. */
   kind(): 'memory' | 'shared' | 'degraded';
   /** Hears what happens here, to tell it. */
@@ -59,7 +63,7 @@ export function makeFleetState(config: Config, needs: FleetNeeds): FleetState {
   // Until a ban can't come again by an old word: as long as the longest ban lasts.
   const banKeepMs = Math.max(config.bans.site_cap, config.bans.transport_cap);
   const parts = { clock, random, banKeepMs };
-  if (config.state.kind === 'memory') return alone(memoryStores(parts), needs);
+  if (config.state.kind === 'memory') return alone(memoryStores(parts), needs, placeOf(config));
   const stores = redisStores(config.state, parts);
   const near = new NearPins({ far: stores.pins, clock, isUp: () => stores.link.isUp });
   const news = new BanNews({
@@ -69,33 +73,50 @@ export function makeFleetState(config: Config, needs: FleetNeeds): FleetState {
       needs.applyBan(ban);
     },
   });
-  return together({ needs, parts, stores, near, news });
+  return together({ needs, stores, near, news, place: placeOf(config) });
 }
 
 /** What is the same for one and for many. */
-function commonOf(stores: Stores, needs: FleetNeeds, isUp: () => boolean) {
+function commonOf(
+  stores: Stores,
+  needs: FleetNeeds,
+  of: { readonly place: FleetPlace | null; readonly isShared: boolean; readonly isUp: () => boolean },
+) {
+  const { place, isShared, isUp } = of;
   const { clock, random } = needs;
   const self = () => ({ id: needs.gatewayId, version: needs.version, load: needs.load(), keys: [] });
-  let ownerOf = rendezvous([needs.gatewayId]);
   const fleet = new Fleet({
     ...{ members: stores.members, clock, random, self },
+    heard: (ids) => shares.heard(ids),
     changed: (ids) => {
-      ownerOf = rendezvous(ids);
       const detail = { gateways: ids.length };
       needs.emit({ type: 'note', level: 'info', what: 'fleet_changed', detail });
     },
   });
   const limits = new NearLimits({ far: stores.limits, clock, isUp, gateways: () => fleet.ids.length });
   const leases = new HeldLeases({
-    ...{ leases: stores.leases, clock, ttlMs: LEASE_TTL_MS, idleMs: LEASE_IDLE_MS, isUp },
-    isMine: (_, exit) => ownerOf({ id: exit, index: 0 }) === needs.gatewayId,
+    ...{ leases: stores.leases, clock, ttlMs: LEASE_TTL_MS, idleMs: LEASE_IDLE_MS },
+    isUp: () => isUp() && !shares.isAlone,
+    isMine: (_, exit) => shares.isInPart(exit),
   });
-  return { fleet, limits, leases };
+  const shares: Shares = new Shares(
+    {
+      ...{ clock, random, leases, place, gatewayId: needs.gatewayId, isSound: (slot) => needs.isSound(slot) },
+      changed: (phase) =>
+        needs.emit({ type: 'note', level: 'info', what: 'sharing_changed', detail: { phase } }),
+    },
+    isShared,
+  );
+  return { fleet, limits, leases, shares };
 }
 
-function alone(stores: Stores, needs: FleetNeeds): FleetState {
+function placeOf({ cluster: { index, count } }: Config): FleetPlace | null {
+  return count === undefined ? null : { index: index ?? null, count };
+}
+
+function alone(stores: Stores, needs: FleetNeeds, place: FleetPlace | null): FleetState {
   return {
-    ...commonOf(stores, needs, () => true),
+    ...commonOf(stores, needs, { place, isShared: false, isUp: () => true }),
     pins: stores.pins,
     kind: () => 'memory',
     subscribe: () => undefined,
@@ -107,24 +128,25 @@ function alone(stores: Stores, needs: FleetNeeds): FleetState {
 
 interface Together {
   readonly needs: FleetNeeds;
-  readonly parts: StoreParts;
+  readonly place: FleetPlace | null;
   readonly stores: ReturnType<typeof redisStores>;
   readonly near: NearPins;
   readonly news: BanNews;
 }
 
-function together({ needs, stores, near, news }: Together): FleetState {
+function together({ needs, stores, near, news, place }: Together): FleetState {
   const { link } = stores;
-  const common = commonOf(stores, needs, () => link.isUp);
-  const { fleet, leases } = common;
+  const common = commonOf(stores, needs, { place, isShared: true, isUp: () => link.isUp });
+  const { fleet, leases, shares } = common;
+  stores.leases.listen((pool, exit) => leases.want(pool, exit));
   link.listen({
     changed: (isUp, cause) => {
       const what = isUp ? 'state_shared' : 'state_degraded';
       needs.emit({ type: 'note', level: isUp ? 'info' : 'warn', what, detail: isUp ? {} : { cause } });
+      shares.linked(isUp);
       if (!isUp) return;
       void news.readAll();
       fleet.back();
-      void leases.back();
     },
     subscribed: () => {
       near.doubtAll();
@@ -136,15 +158,17 @@ function together({ needs, stores, near, news }: Together): FleetState {
     pins: near,
     kind: () => (link.isUp ? 'shared' : 'degraded'),
     subscribe: (event) => tell(news, needs, event),
-    readings: () => readingsOf({ link, news, fleet }),
+    readings: () => readingsOf({ link, news, ...common }),
     start: () => {
       link.start();
       news.start();
       fleet.start();
       leases.start();
+      shares.start();
     },
     stop: async () => {
       news.stop();
+      shares.stop();
       await Promise.all([news.flush(), leases.stop(), fleet.stop()]);
       link.close();
     },
@@ -173,13 +197,18 @@ function tell(news: BanNews, needs: FleetNeeds, event: TurnpikeEvent): void {
   news.say({ exit, site, leftMs: 0, strikes: 0, reason: 'lifted' });
 }
 
-function readingsOf(of: { link: Link; news: BanNews; fleet: Fleet }): StateReadings {
-  const { link, news, fleet } = of;
+function readingsOf(
+  of: { link: Link; news: BanNews } & Pick<FleetState, 'fleet' | 'leases' | 'shares'>,
+): StateReadings {
+  const { link, news, fleet, leases, shares } = of;
   return {
     isShared: link.isUp,
     gateways: fleet.ids.length,
     bansWaiting: news.waiting,
     counts: { ...link.counts },
     bans: { ...news.counts },
+    leases: { ...leases.counts },
+    leasesHeld: leases.size,
+    isAlone: shares.isAlone,
   };
 }

@@ -11,6 +11,7 @@ import { ClientReports } from '../exits/client-reports.js';
 import { Ledger } from '../exits/ledger.js';
 import { Paces } from '../exits/paces.js';
 import { Trickle } from '../exits/trickle.js';
+import type { Shares } from '../exits/shares.js';
 import type { Roster } from '../exits/roster.js';
 import { Admission } from '../gateway/admission.js';
 import { DoorLimits } from '../gateway/door-limits.js';
@@ -34,7 +35,7 @@ import { Receipts } from '../request/receipt.js';
 import { Spending } from '../outcome/spending.js';
 import { isOwnDoor, type Door } from '../protocol/own-door.js';
 import { checkResolvedAddress, type OwnAddresses } from '../protocol/target.js';
-import type { Pins } from '../state/ports.js';
+import type { Limits, Pins } from '../state/ports.js';
 import type { Pool } from '../upstreams/pool.js';
 import { applyBan, heldBans } from './apply-ban.js';
 import { makeFleetState, type FleetState } from './fleet-state.js';
@@ -100,8 +101,13 @@ export async function buildPlant(config: Config, basics: Basics): Promise<Plant>
     ...{ clock, random, emit, gatewayId, version: basics.version, load: () => basics.exchangesOpen() },
     applyBan: (ban) => applyBan(services, ban),
     heldBans: () => heldBans(ledger),
+    isSound: (slot) => ledger.isOpenToNew(slot) && ledger.isUsable(slot, '', clock.nowMs()),
   });
-  const services = servicesOf(basics, { wheel, ledger, inForce, receipts, gatewayId, pins: state.pins });
+  const { pins, shares } = state;
+  const sharedLimits = state.kind() === 'memory' ? null : state.limits;
+  const services = servicesOf(basics, {
+    ...{ wheel, ledger, inForce, receipts, gatewayId, pins, shares, sharedLimits },
+  });
   return {
     ...{ services, state, rulesParts: inForce.rulesParts, roster: inForce.roster },
     sites: () => inForce.built.sites,
@@ -124,11 +130,13 @@ interface Made {
   readonly receipts: Receipts;
   readonly gatewayId: string;
   readonly pins: Pins;
+  readonly shares: Shares;
+  readonly sharedLimits: Limits | null;
 }
 
 function servicesOf(basics: Basics, made: Made): GatewayServices {
   const { clock, random, emit, own, lookUp } = basics;
-  const { wheel, ledger, inForce, receipts, gatewayId, pins } = made;
+  const { wheel, ledger, inForce, receipts, gatewayId, pins, shares } = made;
   const runtime = (): Rules['runtime'] => inForce.rules.runtime;
   const limits = (): Rules['runtime']['limits'] => runtime().limits;
   const doors = new DoorLimits(limits);
@@ -141,10 +149,11 @@ function servicesOf(basics: Basics, made: Made): GatewayServices {
   }));
   const { transportRatio, transportFloorPerS } = runtime().retry;
   return {
-    ...{ clock, wheel, random, emit, own, ledger, gatewayId, receipts, pins },
+    ...{ clock, wheel, random, emit, own, ledger, gatewayId, receipts, pins, shares },
     ids: new RequestIds(gatewayId),
     rules: () => inForce.rules,
     rateLimits: new RateLimits(),
+    sharedLimits: made.sharedLimits,
     opener: {
       ...{ clock, wheel, idle, emit },
       headLimits: () => runtime().limits,
@@ -176,6 +185,7 @@ function servicesOf(basics: Basics, made: Made): GatewayServices {
 function follow(services: GatewayServices, before: Rules, now: Rules): void {
   const { runtime, clients } = now;
   services.ledger.applyPools(runtime.pools.values(), services.clock.nowMs(), runtime.bans);
+  services.shares.follow(new Set(runtime.pools.values()));
   const members = membersOf(runtime);
   services.paces.forget((slot) => members[slot] !== 1);
   services.transportBudget.configure(runtime.retry.transportRatio, runtime.retry.transportFloorPerS);

@@ -8,6 +8,7 @@ import { generate } from './generate.js';
 import type { Output } from './output.js';
 import { rulesListCommand } from './rules/list.js';
 import { rulesTestCommand } from './rules/test.js';
+import { clusterCommand } from './cluster.js';
 import { remoteCommands } from './remote.js';
 import { serve } from './serve.js';
 
@@ -51,6 +52,7 @@ export const commands: readonly CommandRow[] = [
     },
   },
   ...remoteCommands,
+  clusterCommand,
   importCommand,
   testCommand,
   rulesTestCommand,

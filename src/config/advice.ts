@@ -16,7 +16,9 @@ function aboutSites(config: Config): Finding[] {
 }
 
 function aboutPools(config: Config): Finding[] {
-  const used = config.routes.flatMap((route) => route.pools ?? config.pools.map((pool) => pool.name));
+  const routed = config.routes.flatMap((route) => route.pools ?? config.pools.map((pool) => pool.name));
+  const reserves = config.pools.map(({ sharing }) => sharing?.onLoss);
+  const used = [...routed, ...reserves.flatMap((each) => (each?.kind === 'reserve' ? [each.pool] : []))];
   return config.pools.flatMap((pool): Finding[] => {
     if (!used.includes(pool.name))
       return [{ path: ['pools', pool.name], message: 'no route uses this pool' }];

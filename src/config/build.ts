@@ -14,6 +14,7 @@ import type {
 } from './config.js';
 import type { Resources } from './resources.js';
 import type { Settings } from './schema.js';
+import { sharingOf } from './sharing.js';
 import { stateOf } from './state.js';
 import type { Secret } from '../core/secret.js';
 import { rulesOf } from './rules.js';
@@ -148,6 +149,7 @@ function poolOf(name: string, pool: Settings['pools'][string], resources: Resour
     algorithm: pool.algorithm,
     slotsPerExit: pool.limits.slots ?? Infinity,
     pacing: pacingOf(pool),
+    sharing: sharingOf(pool),
     cost: {
       perGb: pool.cost.per_gb ?? 0,
       perRequest: pool.cost.per_request ?? 0,
@@ -215,6 +217,7 @@ export function buildConfig(settings: Settings, resources: Resources, file: stri
       redact: log.redact,
     },
     state: stateOf(settings.state, resources),
+    cluster: settings.cluster,
     dataDir: resources.path(settings.data_dir),
   });
 }

@@ -9,6 +9,7 @@ import type { ControlDefaults } from '../request/controls.js';
 import type { RuleSpec } from '../outcome/rule.js';
 import type { PoolCost } from '../outcome/spending.js';
 import type { Pacing } from '../upstreams/pool.js';
+import type { Sharing } from '../upstreams/sharing.js';
 import type { UpstreamOptions } from '../upstreams/upstream.js';
 import type { Address } from './units.js';
 
@@ -84,6 +85,8 @@ export interface PoolConfig {
   readonly slotsPerExit: number;
   /** Null: exits need no rest and nothing has to be learnt of them. */
   readonly pacing: Pacing | null;
+  /** Null: every gateway uses all exits for all sites, whatever becomes of Redis. */
+  readonly sharing: Sharing | null;
   readonly cost: PoolCost;
 }
 
@@ -162,5 +165,6 @@ export interface Config {
   readonly capture: Omit<Settings['capture'], 'dir'> & { readonly dir: string | null };
   readonly log: LogConfig;
   readonly state: StateConfig;
+  readonly cluster: Settings['cluster'];
   readonly dataDir: string;
 }

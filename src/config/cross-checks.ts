@@ -6,6 +6,7 @@ import type { Tree } from './document.js';
 import { nearest } from './near-miss.js';
 import { showName } from './problems.js';
 import type { Finding, Path } from './problems.js';
+import { checkSharing } from './sharing.js';
 import { listOf, mapOf, textOf, textsOf } from './reading.js';
 import { parseCidr } from '../protocol/address.js';
 import { formatAddress, isLoopback, parseAddress } from './units.js';
@@ -173,5 +174,6 @@ export function crossCheck(tree: Tree): Finding[] {
     ...checkClients(tree),
     ...checkBalancers(listeners),
     ...checkDoors(tree, listeners),
+    ...checkSharing(tree),
   ];
 }

@@ -6,13 +6,13 @@ const notYet = 'is not supported in this version';
 /** Where a setting may stand: the path with list indexes and names of pools left out. */
 const laterKeys = new Map<string, readonly string[]>(
   Object.entries({
-    '': ['interception', 'storage', 'vault', 'credentials', 'policies', 'tokens', 'probe', 'cluster'],
+    '': ['interception', 'storage', 'vault', 'credentials', 'policies', 'tokens', 'probe'],
     'listen.proxy': ['cert', 'key', 'socks', 'dialect', 'policy', 'intercept'],
     listen: ['tls', 'cert', 'key'],
     clients: ['dialect', 'scopes', 'policy', 'token', 'password_hash'],
     'clients.defaults': ['policy', 'intercept'],
     'clients.limits': ['bandwidth', 'cost', 'sessions'],
-    pools: ['sharing', 'partition', 'probe', 'on_redis_loss', 'exhausted', 'health', 'template'],
+    pools: ['probe', 'exhausted', 'health', 'template'],
     'pools.limits': ['requests'],
     'pools.upstreams': ['credential', 'cost', 'format'],
     routes: ['intercept', 'policy', 'rules', 'detect', 'session', 'inspect', 'pass_headers'],

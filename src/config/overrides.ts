@@ -36,6 +36,8 @@ export const environmentOverrides: readonly {
     help: 'address of the admin listener, or off',
   },
   { variable: 'TURNPIKE_LOG_LEVEL', path: ['log', 'level'], help: 'least level that is logged' },
+  { variable: 'TURNPIKE_CLUSTER_INDEX', path: ['cluster', 'index'], help: 'number of this gateway, from 0' },
+  { variable: 'TURNPIKE_CLUSTER_COUNT', path: ['cluster', 'count'], help: 'how many gateways there are' },
   { variable: 'TURNPIKE_DATA_DIR', path: ['data_dir'], help: 'folder for what outlives the process' },
 ];
 
@@ -103,7 +105,9 @@ export function override(
   const layers = new Layers(tree);
   for (const { variable, path } of environmentOverrides) {
     const value = env[variable];
-    if (value !== undefined && value !== '') layers.set(path, value, variable);
+    if (value === undefined || value === '') continue;
+    const isNumber = path[0] === 'cluster' && /^\d{1,9}$/.test(value);
+    layers.set(path, isNumber ? Number(value) : value, variable);
   }
   if ((env[adminTokenVariable] ?? '') !== '') {
     const token = { name: 'environment', token: `env:${adminTokenVariable}`, scopes: ['admin'] };

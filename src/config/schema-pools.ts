@@ -15,6 +15,7 @@ import {
   withHelp,
 } from './fields.js';
 import { poolCostSchema, poolLimitsSchema } from './schema-pool-use.js';
+import { sharingFields } from './schema-sharing.js';
 
 const tls = z.strictObject(
   {
@@ -150,6 +151,7 @@ const pool = z.strictObject(
     algorithm: withHelp(oneOf(['multi_probe', 'ketama']), {
       help: 'How a key finds its exit. ketama is what memcached clients use, for crawlers that compute the exit themselves; at most 1000 upstreams.',
     }).prefault('multi_probe'),
+    ...sharingFields,
     limits: poolLimitsSchema,
     cost: poolCostSchema,
   },

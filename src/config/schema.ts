@@ -19,6 +19,7 @@ import {
   timeoutsSchema,
   tunnelsSchema,
 } from './schema-rules.js';
+import { clusterSchema } from './schema-sharing.js';
 import { stateSchema } from './schema-state.js';
 
 /** The whole file. */
@@ -44,6 +45,7 @@ export const configSchema = z
       capture: captureSchema,
       log: logSchema,
       state: stateSchema,
+      cluster: clusterSchema,
       data_dir: dataDirSchema,
     },
     { error: 'expected settings by name' },

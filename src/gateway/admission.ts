@@ -36,6 +36,11 @@ export class Admission {
     return this.running - this.parts.relays() >= exchanges ? FULL : null;
   }
 
+  /** Requests under way. */
+  get underWay(): number {
+    return this.running;
+  }
+
   /** One that was not refused begins. */
   begin(): void {
     this.running++;

@@ -108,10 +108,12 @@ async function turn(services: GatewayServices, job: Job, course: Course, exit: E
   const startedMs = services.clock.nowMs();
   services.ledger.begin(exit.slot, site, startedMs);
   const visit = services.paces.begin(exit.pool, exit.slot, { site, nowMs: startedMs });
+  const lease = services.shares.begin(exit.pool, exit.upstream.id);
   chargeTry(services, job, exit.pool.name);
   try {
     return await tryThrough(services, job, course, { exit, startedMs, visit });
   } finally {
+    services.shares.end(lease);
     visit.end(services.clock.nowMs());
     services.ledger.end(exit.slot, site, services.clock.nowMs());
   }

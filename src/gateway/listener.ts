@@ -12,13 +12,12 @@ import { ClientConnection } from './client-connection.js';
 import { ConnectionClaims } from './connection-claims.js';
 import type { ConnectionHost, DoorConnection, Unusable } from './door-connection.js';
 import type { ClientExchange, Origin } from './exchange.js';
-import { serveForward } from './forward.js';
 import { passOver } from './pass-over.js';
 import { refuse } from './respond.js';
 import type { GatewayServices } from './services.js';
+import { serveWithin } from './serve-within.js';
 import { SocksConnection } from './socks-connection.js';
 import { Trace } from './trace.js';
-import { serveTunnel } from './tunnel.js';
 import { authenticate, understand, type ListenerDefaults, type Refused } from './understand.js';
 
 const BACKLOG = 4096;
@@ -123,7 +122,11 @@ export class Listener implements ConnectionHost, ArrivalHost {
       refuse(this.services, exchange, trace, overload);
       return;
     }
-    this.run(exchange, trace).catch((error: unknown) => this.onInternalError(exchange, trace, error));
+    try {
+      this.run(exchange, trace).catch((error: unknown) => this.onInternalError(exchange, trace, error));
+    } catch (error) {
+      this.onInternalError(exchange, trace, error);
+    }
   }
 
   refuse(exchange: ClientExchange, failure: Failure): void {
@@ -181,35 +184,20 @@ export class Listener implements ConnectionHost, ArrivalHost {
     else this.wheel.arm(delayMs, answer);
   }
 
-  private async run(exchange: ClientExchange, trace: Trace): Promise<void> {
+  private run(exchange: ClientExchange, trace: Trace): Promise<void> {
     const { services } = this;
     const asked = understand(services, exchange, this.defaults, trace);
     if (asked.kind === 'refused') {
       this.refuseAsked(exchange, trace, asked);
-      return;
+      return Promise.resolve();
     }
     const overLimit = this.claims.claim(exchange.origin, asked.client, this.nowMs());
     if (overLimit !== null) {
       exchange.closeAfter();
       refuse(services, exchange, trace, overLimit);
-      return;
+      return Promise.resolve();
     }
-    const isTunnel = asked.context.kind === 'tunnel';
-    const admitted = services.rateLimits.admit(asked.client, isTunnel ? 'tunnel' : 'exchange', this.nowMs());
-    if (admitted.kind === 'limited') {
-      const { detail, retryAfterMs } = admitted;
-      refuse(services, exchange, trace, { code: 'client_limited', detail, retryAfterMs });
-      return;
-    }
-    exchange.meter = services.rateLimits.meter(asked.client, services.clock);
-    services.admission.begin();
-    try {
-      const serveIt = isTunnel ? serveTunnel : serveForward;
-      await serveIt(services, exchange, asked, trace);
-    } finally {
-      services.admission.end();
-      admitted.release();
-    }
+    return serveWithin(services, exchange, asked, trace);
   }
 
   private onConnection(socket: net.Socket): void {

@@ -24,6 +24,14 @@ export interface Exit {
   readonly idleKey: string;
 }
 
+/** An exit that other gateways may have. */
+export interface Askable {
+  readonly pool: Pool;
+  readonly index: number;
+  /** No other will do. */
+  readonly isNamed: boolean;
+}
+
 /** No exit, and what to tell the client. */
 export interface NoExit {
   readonly kind: 'none';
@@ -32,7 +40,12 @@ export interface NoExit {
   readonly isFull: boolean;
   /** Whether there are exits that only have to rest. */
   readonly isResting: boolean;
+  /** An exit that would do, and that this gateway may ask for. */
+  readonly askable?: Askable;
 }
+
+/** One request asks for so many exits at most, one after the other. */
+const MAX_ASKS = 4;
 
 type None = Extract<Choice, { kind: 'none' }>;
 
@@ -83,7 +96,7 @@ export async function pickNow(
 ): Promise<Exit | NoExit> {
   const { pin } = course;
   const pinned = pin === null ? null : await pin.exit();
-  const found = chooseFrom(services, job, course, pinned);
+  const found = await chooseOrAsk(services, job, course, pinned);
   if (pin === null || (found.kind === 'none' && pinned === null)) return found;
   job.trace.generation = pin.pin?.generation ?? null;
   const isKept = found.kind === 'exit' ? found.upstream.id === pinned : found.isFull;
@@ -94,7 +107,25 @@ export async function pickNow(
   const holds = await pin.settle(found.upstream.id, why);
   job.trace.generation = pin.pin?.generation ?? null;
   if (holds === found.upstream.id) return found;
-  return chooseFrom(services, job, course, holds);
+  return chooseOrAsk(services, job, course, holds);
+}
+
+/** Where the pool is leased, and none that is held will do, others are asked for; a few times, since others ask, too. */
+async function chooseOrAsk(
+  services: GatewayServices,
+  job: Job,
+  course: PickCourse,
+  pinned: string | null,
+): Promise<Exit | NoExit> {
+  let found = chooseFrom(services, job, course, pinned);
+  for (let asked = 0; asked < MAX_ASKS && found.kind === 'none'; asked++) {
+    const { askable } = found;
+    if (askable === undefined || course.abandonment.isAbandoned) return found;
+    const isLast = asked === MAX_ASKS - 1;
+    await services.shares.ask(askable.pool, askable.index, askable.isNamed || isLast);
+    found = chooseFrom(services, job, course, pinned);
+  }
+  return found;
 }
 
 function reasonOfMove(job: Job, course: PickCourse, pinned: string): SessionPinned['reason'] {
@@ -119,10 +150,17 @@ export function chooseFrom(
   if (all.length === 0 && isBroke(services, job)) return noBudget(services);
   let soonest: None = { kind: 'none', retryAfterMs: null, reason: 'no pool of the route matches' };
   for (const pool of pools) {
-    const choice = chooseIn(services, job, course, { pool, pinned, filter });
+    const ask = askFor(services, job, course, { pool, pinned, filter });
+    const choice = choose(ask);
     if (choice.kind === 'exit') {
       job.trace.why = choice.why;
       return exitOf(pool, choice.index, { sessionKey: course.pin?.key ?? null, filter });
+    }
+    const share = pool.sharing === null ? null : services.shares.askable(pool, ask.site, ask.nowMs);
+    const other = share === null ? null : choose({ ...ask, share });
+    if (other?.kind === 'exit') {
+      const isNamed = other.why === 'pinned' || other.why === 'named';
+      return { ...noExit(choice), askable: { pool, index: other.index, isNamed } };
     }
     if (choice.isPinFull === true) return noExit(choice);
     // Dearer pools are for what is blocked, not for what has to wait a moment.
@@ -131,15 +169,6 @@ export function chooseFrom(
       soonest = choice;
   }
   return noExit(soonest);
-}
-
-function chooseIn(
-  services: GatewayServices,
-  job: Job,
-  course: PickCourse,
-  where: { readonly pool: Pool; readonly pinned: string | null; readonly filter: ExitFilter },
-): Choice {
-  return choose(askFor(services, job, course, where));
 }
 
 /** What choosing in one pool goes by. */
@@ -161,6 +190,7 @@ export function askFor(
     random: services.random,
     site,
     pace: services.paces.view(pool, site, nowMs),
+    share: pool.sharing === null ? null : services.shares.view(pool, site, nowMs),
     nowMs,
     avoid: course.avoid,
     neighbours: course.neighbours,

@@ -116,6 +116,8 @@ async function pickInTurn(
       look: (lookMs) => {
         const found = chooseFrom(services, job, { ...course, nowMs: lookMs }, pinned);
         if (found.kind === 'exit') return { kind: 'found', found };
+        const { askable } = found;
+        if (askable !== undefined) void services.shares.ask(askable.pool, askable.index, true);
         return { kind: 'later', afterMs: found.failure.retryAfterMs ?? Infinity };
       },
       onGone: (leave) => course.abandonment.listen(leave),

@@ -6,6 +6,7 @@ import type { Emit } from '../core/events.js';
 import type { Random } from '../core/random.js';
 import type { TimerWheel } from '../core/timer-wheel.js';
 import type { Ledger } from '../exits/ledger.js';
+import type { Shares } from '../exits/shares.js';
 import type { Paces } from '../exits/paces.js';
 import type { Opener } from '../open/open.js';
 import type { Baseline } from '../outcome/baseline.js';
@@ -18,7 +19,7 @@ import type { SiteGuard } from '../outcome/site-guard.js';
 import type { TunnelSigns } from '../outcome/tunnel-signs.js';
 import type { OwnAddresses, TargetPolicy } from '../protocol/target.js';
 import type { Runtime } from '../routing/runtime.js';
-import type { Pins } from '../state/ports.js';
+import type { Limits as SharedLimits, Pins } from '../state/ports.js';
 import type { Admission } from './admission.js';
 import type { DoorLimits } from './door-limits.js';
 import type { Captures } from './captures.js';
@@ -49,6 +50,8 @@ export interface GatewayServices {
   /** The rules in force; read once per request. */
   rules(): Rules;
   readonly ledger: Ledger;
+  /** Which exits of shared pools this gateway may use. */
+  readonly shares: Shares;
   /** Who rests from which site, and what was learnt of it. */
   readonly paces: Paces;
   /** Requests that wait for an exit. */
@@ -59,6 +62,8 @@ export interface GatewayServices {
   readonly spending: Spending;
   readonly pins: Pins;
   readonly rateLimits: RateLimits;
+  /** Rates that all gateways keep together; null where there is one. */
+  readonly sharedLimits: SharedLimits | null;
   readonly opener: Opener;
   readonly own: OwnAddresses;
   readonly transportBudget: TransportBudget;

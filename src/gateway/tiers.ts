@@ -53,8 +53,15 @@ export function poolsFor(services: GatewayServices, job: Job, pinned: string | n
   const pools: Pool[] = [];
   const names = route.escalate === null ? route.pools : inTiers(services, job);
   for (const name of names) {
-    const pool = rules.runtime.pools.get(name);
-    if (pool === undefined || (wanted !== null && wanted !== name) || !isAffordable(services, job, name))
+    const named = rules.runtime.pools.get(name);
+    const instead = named === undefined ? null : services.shares.insteadOf(named);
+    const pool = instead === null ? named : rules.runtime.pools.get(instead);
+    if (
+      pool === undefined ||
+      pools.includes(pool) ||
+      (wanted !== null && wanted !== name) ||
+      !isAffordable(services, job, name)
+    )
       continue;
     if (pinned !== null && pool.indexById.has(pinned)) pools.unshift(pool);
     else pools.push(pool);

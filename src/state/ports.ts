@@ -112,6 +112,8 @@ export interface LeaseAsk {
   readonly ttlMs: number;
   /** How many leases an exit may have at once; 1: exclusive. */
   readonly slots: number;
+  /** Tell whoever has it that it is wanted; for one candidate. */
+  readonly isWanted?: boolean;
 }
 
 /** Who uses which exit. */
@@ -122,6 +124,12 @@ export interface Leases {
   renew(leases: readonly Lease[], ttlMs: number): Promise<readonly boolean[]>;
   /** Gives leases back. For each: whether it was still held. */
   release(leases: readonly Lease[]): Promise<readonly boolean[]>;
+}
+
+/** Leases that other gateways want, too. */
+export interface TellingLeases extends Leases {
+  /** Hears which exits others ask for in vain, as far as the way is open. Returns what ends it. */
+  listen(hear: (pool: string, exit: string) => void): () => void;
 }
 
 /** Rates that all gateways keep together. */

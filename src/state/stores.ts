@@ -7,7 +7,7 @@ import { MemoryLeases } from './memory/leases.js';
 import { MemoryLimits } from './memory/limits.js';
 import { MemoryMembers } from './memory/members.js';
 import { MemoryPins } from './memory/pins.js';
-import type { Bans, Leases, Limits, Members, Pins, TellingPins } from './ports.js';
+import type { Bans, Leases, Limits, Members, Pins, TellingLeases, TellingPins } from './ports.js';
 import { RedisBans } from './redis/bans.js';
 import type { RedisPlace } from './redis/client.js';
 import { RedisKeys } from './redis/keys.js';
@@ -57,11 +57,11 @@ export function memoryStores({ clock, random, banKeepMs }: StoreParts): Stores {
 export function redisStores(
   { place, prefix, secret }: RedisAsk,
   { clock, random, banKeepMs }: StoreParts,
-): Stores<TellingPins> & { readonly link: Link } {
+): Stores<TellingPins> & { readonly leases: TellingLeases; readonly link: Link } {
   const keys = new RedisKeys(prefix, secret, random);
   const link = new Link({
     ...{ place, clock, random, scripts: loadScripts() },
-    channels: [keys.banChannel, keys.pinChannel],
+    channels: [keys.banChannel, keys.pinChannel, keys.wantedChannel],
     probeKey: (turn) => keys.probe(turn),
   });
   return {

@@ -121,6 +121,15 @@ export const metricTable = {
     'What came of Redis: calls, timeouts, refusals, ignored values, outages.',
     'event',
   ),
+  turnpike_leases_held: gauge('Exits that this gateway has leased.'),
+  turnpike_leases_total: counter(
+    'Leases: taken, reused by a request, released, lost, overlaps (another may have used the exit at the same time).',
+    'event',
+  ),
+  turnpike_sharing_alone: gauge(
+    '1 while this gateway keeps to its own part of shared pools, since Redis is away.',
+  ),
+  turnpike_exits_own: gauge('Exits of a shared pool that are this gateway’s.', 'pool'),
   turnpike_state_bans_total: counter('Words about bans: applied from others, said, dropped.', 'event'),
   turnpike_log_lines_dropped_total: counter('Log lines lost because they could not be written.'),
   turnpike_config_reloads_total: counter('New configurations, by what came of them.', 'outcome'),

@@ -25,6 +25,10 @@ export interface StateReadings {
   readonly counts: Readonly<Record<string, number>>;
   /** Words about bans. */
   readonly bans: Readonly<Record<string, number>>;
+  readonly leases: Readonly<Record<string, number>>;
+  readonly leasesHeld: number;
+  /** Whether it keeps to its own part of shared pools. */
+  readonly isAlone: boolean;
 }
 
 /** Live values, asked for when metrics are read. What is left out is not shown. */
@@ -45,6 +49,8 @@ export interface Gauges {
   readonly state?: () => StateReadings | null;
   readonly requestsWaiting?: () => number;
   readonly pacedPairs?: () => number;
+  /** Exits that are this gateway's, by shared pool. */
+  readonly exitsOwn?: () => Iterable<readonly [string, number]>;
   /** By pool. */
   readonly spentToday?: () => Iterable<readonly [string, number]>;
 }
@@ -95,6 +101,10 @@ function gaugesText(gauges: Gauges, version: string): string {
     ),
     text('turnpike_event_listeners', asReading(gauges.eventListeners)),
     text('turnpike_event_listeners_dropped_total', asReading(gauges.eventListenersDropped)),
+    text(
+      'turnpike_exits_own',
+      Array.from(gauges.exitsOwn?.() ?? [], ([pool, value]) => ({ labels: [pool], value })),
+    ),
     ...stateTexts(gauges.state?.() ?? null, text),
     text('turnpike_log_lines_dropped_total', asReading(gauges.logLinesDropped)),
     text('turnpike_build_info', [{ labels: [version, process.version], value: 1 }]),
@@ -113,6 +123,9 @@ function stateTexts(
     text('turnpike_state_gateways', one(state?.gateways)),
     text('turnpike_state_bans_waiting', one(state?.bansWaiting)),
     text('turnpike_state_events_total', byName(state?.counts)),
+    text('turnpike_leases_held', one(state?.leasesHeld)),
+    text('turnpike_leases_total', byName(state?.leases)),
+    text('turnpike_sharing_alone', one(state === null ? undefined : Number(state.isAlone))),
     text('turnpike_state_bans_total', byName(state?.bans)),
   ];
 }

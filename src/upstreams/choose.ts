@@ -6,6 +6,7 @@ import { pickByHash } from './hash.js';
 import type { LedgerView, MemberList, PaceView, Pool } from './pool.js';
 import type { Neighbours } from './neighbours.js';
 import { strategies } from './strategies.js';
+import type { ShareView } from './sharing.js';
 import type { Candidates, Cursors } from './strategies.js';
 import { cityName } from './upstream.js';
 import type { Upstream } from './upstream.js';
@@ -31,6 +32,8 @@ export interface Ask {
   readonly site: string;
   /** The pace of the pool at this site; null where exits need no rest. */
   readonly pace: PaceView | null;
+  /** Which exits this gateway may use; null or not given: all. */
+  readonly share?: ShareView | null;
   readonly filter: ExitFilter;
   /** Ids of exits that this exchange has tried. */
   readonly avoid: ReadonlySet<string>;
@@ -73,6 +76,7 @@ class Eligible implements Candidates {
   readonly slots: Uint32Array;
   readonly #isPlain: boolean;
   readonly #tried: Neighbours | null;
+  readonly #share: ShareView | null;
 
   constructor(
     private readonly ask: Ask,
@@ -81,6 +85,7 @@ class Eligible implements Candidates {
     private readonly isRoomy = false,
   ) {
     this.slots = ask.pool.slots;
+    this.#share = ask.share ?? null;
     this.#tried = ask.neighbours ?? null;
     this.#tried?.begin();
     const { filter } = ask;
@@ -92,6 +97,7 @@ class Eligible implements Candidates {
     const { ask } = this;
     const upstream = ask.pool.upstreams[index];
     if (upstream === undefined) return false;
+    if (this.#share !== null && !this.#isOurs(this.#share, index, upstream)) return false;
     if (!(this.#isPlain && upstream.template === undefined) && !matches(upstream, ask.filter)) return false;
     if (ask.avoid.size > 0 && ask.avoid.has(upstream.id)) return false;
     if (this.#tried !== null && this.#tried.isNear(upstream)) return false;
@@ -99,6 +105,10 @@ class Eligible implements Candidates {
     if (!ask.view.isOpenToNew(slot) && upstream.id !== ask.pinned) return false;
     if (!this.isRoomy && (isFull(ask, slot) || isResting(ask, slot))) return false;
     return ask.view.isUsable(slot, ask.site, ask.nowMs);
+  }
+
+  #isOurs(share: ShareView, index: number, upstream: Upstream): boolean {
+    return this.isRoomy ? share.mayBecomeOurs(index) : share.isOurs(index, upstream.id === this.ask.pinned);
   }
 }
 
@@ -118,7 +128,7 @@ export function choose(ask: Ask): Choice {
 function chooseAmong(ask: Ask): Choice {
   const { pool, filter } = ask;
   if (pool.upstreams.length === 0) return { kind: 'none', retryAfterMs: null, reason: 'empty pool' };
-  const list = shortestList(pool, filter);
+  const list = shortestList(pool, filter, ask.share ?? null);
   if (list === null) return noMatch;
   if (ask.pace?.isFull === true) return siteFull(ask);
   const eligible = new Eligible(ask, list);
@@ -136,6 +146,7 @@ function chooseAmong(ask: Ask): Choice {
   if (pool.strategy === 'hash' && ask.hashKey !== null) {
     return chooseByKey(ask, eligible, { key: ask.hashKey, why: 'hash' });
   }
+  if (list.members.length === 0) return explainNone(ask, list.members);
   const index = strategies[pool.strategy](eligible, ask);
   return index < 0 ? explainNone(ask, list.members) : { kind: 'exit', index, why: 'strategy' };
 }
@@ -181,6 +192,10 @@ const noMatch: Extract<Choice, { kind: 'none' }> = {
   reason: 'no exit matches the filter',
 };
 
+function notOurs(share: ShareView): Extract<Choice, { kind: 'none' }> {
+  return { kind: 'none', retryAfterMs: SLOT_WAIT_MS, reason: share.whyNone };
+}
+
 function chooseNamed(ask: Ask, eligible: Eligible, id: string): Choice {
   const index = ask.pool.indexById.get(id);
   if (index === undefined) return noMatch;
@@ -191,8 +206,8 @@ function chooseNamed(ask: Ask, eligible: Eligible, id: string): Choice {
 }
 
 /** The shortest list that holds every exit the filter can match; null where the filter names what no exit has. */
-function shortestList(pool: Pool, filter: ExitFilter): MemberList | null {
-  let shortest: MemberList | null = pool.all;
+function shortestList(pool: Pool, filter: ExitFilter, share: ShareView | null): MemberList | null {
+  let shortest: MemberList | null = share?.list ?? pool.all;
   const narrow = (list: MemberList | undefined): void => {
     if (list === undefined) shortest = null;
     else if (shortest !== null && list.members.length < shortest.members.length) shortest = list;
@@ -218,9 +233,10 @@ export function matches(upstream: Upstream, filter: ExitFilter): boolean {
 
 /** Why nothing may be used, and when something will be: from all exits, or from 256 spread over a big pool. */
 function explainNone(ask: Ask, members: Uint32Array): Extract<Choice, { kind: 'none' }> {
-  const { pool, view, nowMs, site } = ask;
+  const { pool, view, nowMs, site, share = null } = ask;
   const stride = Math.max(1, Math.floor(members.length / LOOK_AT));
   const seen = { tried: 0, out: 0, full: 0, frozen: 0, resting: 0 };
+  let isElsewhere = members.length === 0;
   let earliestMs = Infinity;
   for (let position = 0; position < members.length; position += stride) {
     const index = members[position] ?? 0;
@@ -228,6 +244,10 @@ function explainNone(ask: Ask, members: Uint32Array): Extract<Choice, { kind: 'n
     if (upstream === undefined || !matches(upstream, ask.filter)) continue;
     const slot = pool.slots[index] ?? 0;
     let backMs = Math.max(nowMs, view.usableAtMs(slot, site));
+    if (share?.isOurs(index, upstream.id === ask.pinned) === false) {
+      isElsewhere = true;
+      continue;
+    }
     if (ask.avoid.has(upstream.id)) {
       seen.tried++;
       continue;
@@ -248,7 +268,8 @@ function explainNone(ask: Ask, members: Uint32Array): Extract<Choice, { kind: 'n
     }
     earliestMs = Math.min(earliestMs, backMs);
   }
-  if (seen.tried + seen.out + seen.full + seen.frozen + seen.resting === 0) return noMatch;
+  if (seen.tried + seen.out + seen.full + seen.frozen + seen.resting === 0)
+    return share !== null && isElsewhere ? notOurs(share) : noMatch;
   const retryAfterMs = Number.isFinite(earliestMs) ? Math.ceil(earliestMs - nowMs) : null;
   const none = { kind: 'none', retryAfterMs, reason: reasonOf(seen) } as const;
   return seen.resting > 0 ? { ...none, isResting: true } : none;

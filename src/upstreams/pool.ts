@@ -1,9 +1,11 @@
 /** A named set of upstreams with a strategy: an immutable snapshot over an index that was built beforehand. */
 import type { Random } from '../core/random.js';
+import { buildHashRing } from './hash.js';
 import type { HashRing, HashSeeds } from './hash.js';
 import { Ketama } from './ketama.js';
 import { buildPoolIndex } from './pool-index.js';
 import type { GroupKind, PackedGroups, PoolIndex, RingPoints } from './pool-index.js';
+import type { Sharing } from './sharing.js';
 import type { Upstream } from './upstream.js';
 
 /** How a pool chooses among its exits. */
@@ -76,6 +78,8 @@ export interface Pool {
   readonly slotsPerExit: number;
   /** Null where no exit is spared and nothing has to be learnt. */
   readonly pacing: Pacing | null;
+  /** How gateways share the exits; null where each uses all of them for all sites, Redis or not. */
+  readonly sharing: Sharing | null;
   /** All exits. */
   readonly all: MemberList;
   readonly byCountry: Groups;
@@ -113,6 +117,8 @@ export interface PoolRules {
   readonly slotsPerExit: number;
   /** Default: null. */
   readonly pacing?: Pacing | null;
+  /** Default: null. */
+  readonly sharing?: Sharing | null;
   /** Default: session. */
   readonly hashOn?: HashOn;
   /** Default: multi_probe. */
@@ -178,6 +184,7 @@ export function assemblePool(rules: PoolRules, parts: PoolParts): Pool {
     indexById: parts.indexById,
     slotsPerExit: rules.slotsPerExit,
     pacing: rules.pacing ?? null,
+    sharing: rules.sharing ?? null,
     all,
     byCountry: groupsOf('country'),
     byCity: groupsOf('city'),
@@ -185,6 +192,13 @@ export function assemblePool(rules: PoolRules, parts: PoolParts): Pool {
     byTag: groupsOf('tag'),
     ketama: rules.algorithm === 'ketama' ? new Ketama(upstreams) : null,
   };
+}
+
+/** A list of some exits of a pool, by index in rising order. @param name names it among all lists of the pool */
+export function listOf(pool: Pool, name: string, members: Uint32Array): MemberList {
+  const idOf = (index: number): string => pool.upstreams[index]?.id ?? '';
+  const points = (): RingPoints => buildHashRing(pool.all.ring, members, idOf);
+  return new Members(`${pool.name}\n${name}`, members, { hash: pool.all.ring, points });
 }
 
 /** One list; what only some strategies want is made when it is first wanted. */
@@ -195,7 +209,7 @@ class Members implements MemberList {
   constructor(
     readonly key: string,
     readonly members: Uint32Array,
-    private readonly of: { readonly hash: HashSeeds; readonly points: RingPoints },
+    private readonly of: { readonly hash: HashSeeds; readonly points: RingPoints | (() => RingPoints) },
   ) {}
 
   get cumulative(): Float64Array {
@@ -204,7 +218,8 @@ class Members implements MemberList {
   }
 
   get ring(): HashRing {
-    this.#ring ??= { ...this.of.hash, members: this.members, ...this.of.points };
+    const { hash, points } = this.of;
+    this.#ring ??= { ...hash, members: this.members, ...(typeof points === 'function' ? points() : points) };
     return this.#ring;
   }
 }

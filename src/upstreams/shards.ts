@@ -26,6 +26,11 @@ export function ring(members: readonly string[]): OwnerOf {
   return ({ id }) => points.get(id);
 }
 
+/** The part of each of so many gateways that don't know each other's names. */
+export function partOf(self: string, gateways: number): OwnerOf {
+  return rendezvous([self, ...Array.from({ length: gateways - 1 }, (_, n) => `another ${n}`)]);
+}
+
 /** By the best score (rendezvous hashing): no table, for a list of members that is only what was last known. */
 export function rendezvous(members: readonly string[]): OwnerOf {
   const seeds = members.map((member) => hashText(member, 0));

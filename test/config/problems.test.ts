@@ -23,7 +23,26 @@ describe('every kind of problem has its place and says what is wanted', () => {
     ['interception: { trust: [] }', '1 interception: is not supported in this version'],
     ['storage: { kind: sqlite }', '1 storage: is not supported in this version'],
     ['routes: [ { intercept: true } ]', '1 routes[0].intercept: is not supported in this version'],
-    ['pools: { p: { sharing: ring } }', '1 pools.p.sharing: is not supported in this version'],
+    [
+      'pools: { p: { sharing: ring } }',
+      '1 pools.p.sharing: ring needs state.kind: redis, where gateways find each other',
+    ],
+    ['pools: { p: { sharing: modulo } }', '1 pools.p.sharing: modulo needs cluster.index and cluster.count'],
+    [
+      'pools: { p: { on_redis_loss: fail } }',
+      '1 pools.p.on_redis_loss: means nothing without state.kind: redis',
+    ],
+    [
+      'pools: { p: { on_redis_loss: other } }',
+      '1 pools.p.on_redis_loss: expected shard, fail or reserve:POOL',
+    ],
+    ['pools: { p: { partition: by_site_group } }', '1 pools.p.partition: needs site_groups'],
+    [
+      'pools: { p: { site_groups: [ { name: a, sites: [www.x.example] }, { name: b, sites: x.example } ] } }',
+      '1 pools.p.site_groups[1].sites: x.example is in a group already',
+    ],
+    ['cluster: { index: 1 }', '1 cluster.index: needs cluster.count, the number of gateways'],
+    ['cluster: { index: 2, count: 2 }', '1 cluster.index: is counted from 0 and less than cluster.count'],
     [
       'pools: { p: { limits: { spacing: often } } }',
       "1 pools.p.limits.spacing: expected a time such as '2s', or 'auto'",

@@ -105,7 +105,7 @@ export function makeLink(
   const link = new Link({
     ...{ place, clock: parts.isPatient === true ? patientClock : systemClock, random: systemRandom },
     scripts: loadScripts(isShifted ? shifted : undefined),
-    channels: [keys.banChannel, keys.pinChannel],
+    channels: [keys.banChannel, keys.pinChannel, keys.wantedChannel],
     probeKey: (turn) => keys.probe(turn),
   });
   return { link, keys, prefix };

@@ -24,6 +24,9 @@ export interface ServeProcess {
 
 const main = resolve(import.meta.dirname, '../../dist/cli/main.js');
 
+/** Several start at once, on a machine that has much else to do. */
+const START_GUARD_MS = 60_000;
+
 /** How the process is started, where that matters. */
 export interface ServeOptions {
   /** `ulimit -n` of the process; that of the tests when not given. */
@@ -58,10 +61,14 @@ export async function startServe(
   let stderr = '';
   child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
   const ended = new Promise<number | null>((done) => child.once('close', (code) => done(code)));
-  const [, port = '', admin = ''] = await waitFor('the gateway to listen', () => {
-    if (child.exitCode !== null) throw new Error(`the gateway ended: ${stderr}`);
-    return /proxy {2}http:\/\/127\.0\.0\.1:(\d+)\n {2}admin {2}(http:\S+)/.exec(stderr);
-  });
+  const [, port = '', admin = ''] = await waitFor(
+    'the gateway to listen',
+    () => {
+      if (child.exitCode !== null) throw new Error(`the gateway ended: ${stderr}`);
+      return /proxy {2}http:\/\/127\.0\.0\.1:(\d+)\n {2}admin {2}(http:\S+)/.exec(stderr);
+    },
+    START_GUARD_MS,
+  );
   return {
     ...{ child, pid: child.pid ?? 0, port: Number(port), admin, ended },
     stderr: () => stderr,

@@ -15,6 +15,8 @@ export interface FleetParts {
   readonly random: Random;
   /** What this gateway says of itself now. */
   self(): Member;
+  /** Told who is there, each time that is heard. */
+  heard?(ids: readonly string[]): void;
   /** Told when a gateway joined or left. */
   changed(ids: readonly string[]): void;
 }
@@ -79,6 +81,7 @@ export class Fleet {
     const heard = new Set(told.map(({ id }) => id));
     const missed = isPatient ? this.#known.filter(({ id }) => !heard.has(id)) : [];
     this.#known = [...told, ...missed];
+    this.parts.heard?.(this.ids);
     if (this.ids.join(' ') !== before) this.parts.changed(this.ids);
   }
 }

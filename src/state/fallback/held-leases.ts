@@ -15,7 +15,14 @@ export interface HeldLease {
   readonly pool: string;
   readonly exit: string;
   readonly slots: number;
+  readonly ttlMs: number;
+  /** Given back after so long without use. */
+  readonly keepIdleMs: number;
   uses: number;
+  /** Another gateway wants it: given back as soon as nobody uses it. */
+  isWanted: boolean;
+  /** When it was got or renewed, by our clock read before. */
+  askedMs: number;
   lostMs: number;
   idleMs: number;
 }
@@ -43,14 +50,21 @@ export interface HeldLeasesCounts {
   lost: number;
 }
 
-type Ask = Omit<LeaseAsk, 'ttlMs'>;
+/** How often leases are looked at. */
+const TEND_MS = 500;
+
+/** What is asked for; times are those of the parts where they are left out. */
+export type HeldLeaseAsk = Omit<LeaseAsk, 'ttlMs'> & { readonly ttlMs?: number; readonly idleMs?: number };
 
 /** The leases. */
 export class HeldLeases {
   readonly counts: HeldLeasesCounts = { taken: 0, reused: 0, released: 0, overlaps: 0, lost: 0 };
   readonly #parts: HeldLeasesParts;
   readonly #held = new Map<string, HeldLease>();
+  /** Changes whenever a lease comes or goes. */
+  version = 0;
   #timer: Timer | null = null;
+  #backing: Promise<void> | null = null;
 
   constructor(parts: HeldLeasesParts) {
     this.#parts = parts;
@@ -60,8 +74,13 @@ export class HeldLeases {
     return this.#held.size;
   }
 
+  /** Those of a pool. */
+  in(pool: string): HeldLease[] {
+    return [...this.#held.values()].filter((held) => held.pool === pool);
+  }
+
   /** An exit of the candidates to use now: one that is held without a call, or else a new lease. Null: none is free. */
-  take(ask: Ask): Answer<HeldLease | null> {
+  take(ask: HeldLeaseAsk): Answer<HeldLease | null> {
     const nowMs = this.#parts.clock.nowMs();
     for (const exit of ask.candidates) {
       const held = this.#held.get(keyOf(ask.pool, exit));
@@ -77,6 +96,21 @@ export class HeldLeases {
   done(held: HeldLease): void {
     held.uses--;
     held.idleMs = this.#parts.clock.nowMs();
+    if (held.uses === 0 && held.isWanted && this.isHeld(held)) void this.#giveBack([held]);
+  }
+
+  /** Another gateway wants this exit. */
+  want(pool: string, exit: string): void {
+    const held = this.#held.get(keyOf(pool, exit));
+    if (held === undefined || held.lease === null) return;
+    held.isWanted = true;
+    if (held.uses === 0) void this.#giveBack([held]);
+  }
+
+  /** Gives up to so many leases of a pool back that nobody uses, those first that were idle longest. */
+  async giveBackIdle(pool: string, most: number): Promise<void> {
+    const idle = this.in(pool).filter(({ uses }) => uses === 0);
+    await this.#giveBack(idle.sort((a, b) => a.idleMs - b.idleMs).slice(0, most));
   }
 
   /** Whether the exit may still be used under this lease. */
@@ -86,7 +120,7 @@ export class HeldLeases {
 
   /** Begins to renew. */
   start(): void {
-    this.#timer = this.#parts.clock.after(renewEveryMs(this.#parts.ttlMs), () => {
+    this.#timer = this.#parts.clock.after(TEND_MS, () => {
       this.start();
       void this.tend();
     });
@@ -98,39 +132,55 @@ export class HeldLeases {
     await this.#giveBack([...this.#held.values()]);
   }
 
-  /** Renews what is in use and gives back what is idle. */
+  /** Renews what is due, gives back what is idle, and asks for what is used without a lease. */
   async tend(): Promise<void> {
-    const { clock, ttlMs, idleMs, leases } = this.#parts;
-    const nowMs = clock.nowMs();
+    const nowMs = this.#parts.clock.nowMs();
     const all = [...this.#held.values()];
-    const idle = all.filter((held) => held.uses === 0 && nowMs - held.idleMs >= idleMs);
-    await this.#giveBack(idle);
-    const inUse = all.filter((held) => !idle.includes(held) && held.lease !== null);
-    const askedMs = clock.nowMs();
+    await this.#giveBack(all.filter((held) => held.uses === 0 && nowMs - held.idleMs >= held.keepIdleMs));
+    const rest = all.filter((held) => this.isHeld(held) && held.lease !== null);
+    const times = new Set(rest.filter((held) => isDue(held, nowMs, 1)).map(({ ttlMs }) => ttlMs));
+    // Once one is due, those that will be soon go along.
+    const renewed = [...times].map((ttlMs) =>
+      this.#renew(
+        rest.filter((held) => held.ttlMs === ttlMs && isDue(held, nowMs, 0.5)),
+        ttlMs,
+      ),
+    );
+    await Promise.all(renewed);
+    if (this.#parts.isUp()) await this.back();
+    this.#dropLost();
+  }
+
+  async #renew(due: readonly HeldLease[], ttlMs: number): Promise<void> {
+    const askedMs = this.#parts.clock.nowMs();
     try {
-      const kept = await leases.renew(inUse.map(leaseOf), ttlMs);
-      inUse.forEach((held, n) => {
-        if (kept[n] === true) held.lostMs = lostAtMs(askedMs, ttlMs);
+      const kept = await this.#parts.leases.renew(due.map(leaseOf), ttlMs);
+      due.forEach((held, n) => {
+        if (kept[n] === true) Object.assign(held, { askedMs, lostMs: lostAtMs(askedMs, ttlMs) });
         else this.#refused(held);
       });
     } catch (error) {
       if (!(error instanceof StoreAway)) throw error;
     }
-    this.#dropLost();
   }
 
   /** The store is back: exits of the shard need a lease like all others, or are given up. */
-  async back(): Promise<void> {
+  back(): Promise<void> {
+    // Asked for twice at once, our own first lease would refuse the second.
+    this.#backing ??= this.#back().finally(() => (this.#backing = null));
+    return this.#backing;
+  }
+
+  async #back(): Promise<void> {
     const ours = [...this.#held.values()].filter(({ lease }) => lease === null);
     await Promise.all(
       ours.map(async (held) => {
         const askedMs = this.#parts.clock.nowMs();
-        const { pool, exit, slots } = held;
-        const { ttlMs } = this.#parts;
+        const { pool, exit, slots, ttlMs } = held;
         try {
           held.lease = await this.#parts.leases.acquire({ pool, candidates: [exit], slots, ttlMs });
           if (held.lease === null) this.#refused(held);
-          else held.lostMs = lostAtMs(askedMs, ttlMs);
+          else Object.assign(held, { askedMs, lostMs: lostAtMs(askedMs, ttlMs) });
         } catch (error) {
           if (!(error instanceof StoreAway)) throw error;
         }
@@ -138,26 +188,34 @@ export class HeldLeases {
     );
   }
 
-  async #acquire(ask: Ask): Promise<HeldLease | null> {
-    const { leases, clock, ttlMs } = this.#parts;
+  /** What is used without a lease is given up: the store is there, and others go by it. */
+  dropUnleased(): void {
+    for (const held of this.#held.values()) if (held.lease === null) this.#drop(held);
+  }
+
+  async #acquire(ask: HeldLeaseAsk): Promise<HeldLease | null> {
+    const { leases, clock } = this.#parts;
+    const { ttlMs = this.#parts.ttlMs } = ask;
     const askedMs = clock.nowMs();
     try {
       const candidates = ask.candidates.slice(0, MAX_CANDIDATES);
-      const lease = await leases.acquire({ ...ask, candidates, ttlMs });
+      const { pool, slots, isWanted = false } = ask;
+      const lease = await leases.acquire({ pool, slots, candidates, ttlMs, isWanted });
       if (lease === null) return null;
-      return this.#hold(ask, lease.exit, { lease, lostMs: lostAtMs(askedMs, ttlMs) });
+      return this.#hold(ask, lease.exit, { lease, askedMs, lostMs: lostAtMs(askedMs, ttlMs) });
     } catch (error) {
       if (!(error instanceof StoreAway)) throw error;
       return this.#ofShard(ask);
     }
   }
 
-  #ofShard(ask: Ask): HeldLease | null {
+  #ofShard(ask: HeldLeaseAsk): HeldLease | null {
     const exit = ask.candidates.find((each) => this.#parts.isMine(ask.pool, each));
-    return exit === undefined ? null : this.#hold(ask, exit, { lease: null, lostMs: Infinity });
+    const by = { lease: null, askedMs: 0, lostMs: Infinity };
+    return exit === undefined ? null : this.#hold(ask, exit, by);
   }
 
-  #hold(ask: Ask, exit: string, by: Pick<HeldLease, 'lease' | 'lostMs'>): HeldLease {
+  #hold(ask: HeldLeaseAsk, exit: string, by: Pick<HeldLease, 'lease' | 'askedMs' | 'lostMs'>): HeldLease {
     const key = keyOf(ask.pool, exit);
     const before = this.#held.get(key);
     // Two requests asked at once and both got a slot of the same exit: one lease is enough.
@@ -167,8 +225,10 @@ export class HeldLeases {
       return before;
     }
     const idleMs = this.#parts.clock.nowMs();
-    const held = { pool: ask.pool, exit, slots: ask.slots, uses: 1, idleMs, ...by };
+    const { pool, slots, ttlMs = this.#parts.ttlMs, idleMs: keepIdleMs = this.#parts.idleMs } = ask;
+    const held = { pool, exit, slots, ttlMs, keepIdleMs, uses: 1, isWanted: false, idleMs, ...by };
     this.#held.set(key, held);
+    this.version++;
     this.counts.taken++;
     return held;
   }
@@ -192,6 +252,7 @@ export class HeldLeases {
     const key = keyOf(held.pool, held.exit);
     if (this.#held.get(key) === held) this.#held.delete(key);
     held.lostMs = -Infinity;
+    this.version++;
   }
 
   async #giveBack(some: readonly HeldLease[]): Promise<void> {
@@ -208,6 +269,11 @@ export class HeldLeases {
       if (!(error instanceof StoreAway)) throw error;
     }
   }
+}
+
+/** Whether so much of the time between two renewals is over. */
+function isDue(held: HeldLease, nowMs: number, share: number): boolean {
+  return nowMs - held.askedMs >= renewEveryMs(held.ttlMs) * share;
 }
 
 function keyOf(pool: string, exit: string): string {

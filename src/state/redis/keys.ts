@@ -40,6 +40,11 @@ export class RedisKeys {
     return `${this.prefix}:pins`;
   }
 
+  /** Channel of exits that are leased and wanted. */
+  get wantedChannel(): string {
+    return `${this.prefix}:wanted`;
+  }
+
   /** What stands for a text that a client chose. */
   hashed(text: string): string {
     return createHmac('sha256', this.#hashKey).update(text).digest('base64url').slice(0, 24);

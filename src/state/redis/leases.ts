@@ -1,7 +1,7 @@
 /** Leases in Redis: by pool and bucket, the candidates of one bucket in one call. */
 import type { Random } from '../../core/random.js';
 import { leaseBucket, MAX_CANDIDATES } from '../../facts/lease.js';
-import type { Lease, LeaseAsk, Leases } from '../ports.js';
+import type { Lease, LeaseAsk, TellingLeases } from '../ports.js';
 import type { RedisKeys } from './keys.js';
 import type { Link } from './link.js';
 import { whole } from './pins.js';
@@ -16,9 +16,11 @@ interface Named {
 }
 
 const MAX_BATCH = 200;
+/** An exit and a pool. */
+const WANTED = /^([\w.:@-]{1,128}) ([\w.-]{1,64})$/;
 
 /** The leases of a fleet. */
-export class RedisLeases implements Leases {
+export class RedisLeases implements TellingLeases {
   constructor(
     private readonly link: Link,
     private readonly keys: RedisKeys,
@@ -42,6 +44,17 @@ export class RedisLeases implements Leases {
     return this.#batch('lease-release', leases.map(named), []);
   }
 
+  listen(hear: (pool: string, exit: string) => void): () => void {
+    return this.link.listen({
+      heard: (channel, message) => {
+        if (channel !== this.keys.wantedChannel) return;
+        const [, exit, pool] = WANTED.exec(message) ?? [];
+        if (exit === undefined || pool === undefined) this.link.counts.ignored++;
+        else hear(pool, exit);
+      },
+    });
+  }
+
   async #acquireIn(bucket: number, exits: readonly string[], ask: LeaseAsk): Promise<Lease | null> {
     const { pool } = ask;
     const id = this.random.hex(16);
@@ -50,7 +63,8 @@ export class RedisLeases implements Leases {
       ...exits.map((exit) => this.keys.leases(pool, bucket, exit)),
     ];
     try {
-      const args = [id, whole(ask.ttlMs), ask.slots, this.random.hex(8)];
+      const wanted = ask.isWanted === true ? [this.keys.wantedChannel, `${exits[0]} ${pool}`] : ['', ''];
+      const args = [id, whole(ask.ttlMs), ask.slots, this.random.hex(8), ...wanted];
       const [tag, index, fence, epoch] = await this.link.run('lease-acquire', keys, args);
       const exit = exits[readWhole(index) ?? -1];
       const count = readWhole(fence);

@@ -71,9 +71,10 @@ describe('HeldLeases', () => {
   });
 
   it('S2 counts as an overlap what the store gave away while it was believed to be ours', async () => {
-    const { one, far } = fleet();
+    const { clock, one, far } = fleet();
     const held = await got(one.leases, 'u-a');
     if (held.lease !== null) await far.release([held.lease]);
+    clock.advance(TTL_MS / 3);
     await one.leases.tend();
     expect(one.leases.counts).toMatchObject({ lost: 1, overlaps: 1 });
     expect(one.leases.isHeld(held)).toBe(false);

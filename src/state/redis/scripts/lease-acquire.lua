@@ -1,6 +1,7 @@
 -- Leases the first of some exits that has a slot free.
 -- KEYS 1 count and epoch (hash), 2… leases of each candidate (zset of lease:fence by end)
--- ARGV 1 lease, 2 time to live in ms, 3 slots, 4 epoch where there is none
+-- ARGV 1 lease, 2 time to live in ms, 3 slots, 4 epoch where there is none, 5 channel to say on that all are taken
+--      or '', 6 what to say
 -- Reply {'leased', index of the candidate from 0, fence, epoch} | {'none'}
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -16,5 +17,8 @@ for i = 2, #KEYS do
     redis.call('PEXPIRE', KEYS[i], string.format('%d', math.max(tonumber(last) - now, 1)))
     return { 'leased', i - 2, fence, redis.call('HGET', KEYS[1], 'epoch') }
   end
+end
+if ARGV[5] ~= '' then
+  redis.call('PUBLISH', ARGV[5], ARGV[6])
 end
 return { 'none' }

@@ -1,0 +1,63 @@
+/**
+ * How gateways share the exits of a pool, as configured, and what choosing sees of it. Which exits a gateway has at a
+ * moment is decided in `exits/shares.ts`; nothing here knows of Redis.
+ */
+import type { MemberList } from './pool.js';
+
+/**
+ * `none`: every gateway uses every exit. `modulo`: by the place in the list and the number of the gateway, as configured.
+ * `ring`: by consistent hashing over the gateways that are there. `broker`: by leases.
+ */
+export type SharingKind = 'none' | 'modulo' | 'ring' | 'broker';
+
+/** What a pool does while the shared state is away. */
+export type OnLoss =
+  /** Each gateway goes on with its own part. */
+  | { readonly kind: 'shard' }
+  /** Another pool serves instead. */
+  | { readonly kind: 'reserve'; readonly pool: string }
+  /** Requests are refused. */
+  | { readonly kind: 'fail' };
+
+/** Leases of `sharing: broker`. */
+export interface LeaseRules {
+  /** Gateways that may have an exit at once; 1: exclusive. */
+  readonly holders: number;
+  readonly ttlMs: number;
+  /** Given back after so long without use. */
+  readonly idleMs: number;
+}
+
+/** How a pool is shared. */
+export interface Sharing {
+  readonly kind: SharingKind;
+  readonly lease: LeaseRules;
+  readonly onLoss: OnLoss;
+  /** Group of each site that is named in one, for `partition: by_site_group`; null: exits serve all sites. */
+  readonly siteGroups: ReadonlyMap<string, string> | null;
+}
+
+/** The group of all sites that are named in none. */
+export const OTHER_SITES = 'other sites';
+
+/** The group of a site, all groups in the order of their names; null where exits serve all sites. */
+export function groupOf({ siteGroups }: Sharing, site: string): string | null {
+  return siteGroups === null ? null : (siteGroups.get(site) ?? OTHER_SITES);
+}
+
+/** All groups of sites. */
+export function groupsIn({ siteGroups }: Sharing): readonly string[] {
+  return [...new Set([...(siteGroups?.values() ?? []), OTHER_SITES])].sort();
+}
+
+/** Which exits of a pool this gateway may use now, for one site. Exits that it may not count as if they rested. */
+export interface ShareView {
+  /** A list that holds all that may be used, and not many others; null: the list of the pool. */
+  readonly list: MemberList | null;
+  /** What to say where none may be used. */
+  readonly whyNone: string;
+  /** @param isPinned whether the session that asks is on this exit: it may follow it to a gateway whose it is not */
+  isOurs(index: number, isPinned: boolean): boolean;
+  /** Whether waiting for the exit makes sense, for a session that is on it. */
+  mayBecomeOurs(index: number): boolean;
+}

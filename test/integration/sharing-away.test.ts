@@ -1,0 +1,189 @@
+/** Several `turnpike serve` on one pool: while Redis is away, parted by sites, and what they keep together. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { run } from '../../src/cli/run.js';
+import { keptOutput } from '../cli/support.js';
+import { askAdmin, tokens } from '../support/admin.js';
+import {
+  adminPortOf,
+  at,
+  crawl,
+  exitsOf,
+  FleetClient,
+  metricOf,
+  overlaps,
+  patiently,
+  startExits,
+  startFleet,
+  type ProcessFleet,
+} from '../support/fleet.js';
+import { freePort } from '../support/launched-program.js';
+import { startServe } from '../support/serve-process.js';
+import { createStage } from '../support/stage.js';
+
+vi.setConfig({ testTimeout: 180_000 });
+const stage = createStage();
+
+/** Makes Redis unreachable for all; returns what brings it back. */
+async function takeRedisAway({ redis, gateways }: ProcessFleet): Promise<() => Promise<void>> {
+  await redis.admin.config('SET', 'port', String(await freePort('127.0.0.1')));
+  await redis.admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+  const areAlone = async (value: number): Promise<boolean> =>
+    (await Promise.all(gateways.map((each) => metricOf(each, 'turnpike_sharing_alone')))).every(
+      (each) => each === value,
+    );
+  await patiently('all to go on alone', () => areAlone(1));
+  return async () => {
+    await redis.admin.config('SET', 'port', String(redis.port));
+    await patiently('all to be back', () => areAlone(0));
+  };
+}
+
+describe('S3 on_redis_loss', () => {
+  it('shard: each goes on with its own part, sessions stay, and all is shared again when Redis is back', async () => {
+    const fleet = await startFleet(stage, { gateways: 3, exits: 60, pool: { sharing: 'broker' } });
+    fleet.exits.answerMs = 5;
+    await crawl(stage, fleet, { requests: 300, atOnce: 4 });
+    expect(overlaps(fleet.exits.uses)).toEqual([]);
+    const bringBack = await takeRedisAway(fleet);
+    const sinceMs = performance.now();
+    const { statuses } = await crawl(stage, fleet, { requests: 600, atOnce: 4 });
+    expect([...statuses]).toEqual([[200, 600]]);
+    const parts = fleet.gateways.map((each) => exitsOf(fleet, each, sinceMs));
+    const all = parts.reduce((sizes, { size }) => sizes + size, 0);
+    expect(new Set(parts.flatMap((part) => [...part])).size).toBe(all);
+    expect(all).toBe(60);
+    expect(overlaps(fleet.exits.uses)).toEqual([]);
+    await bringBack();
+    const again = await crawl(stage, fleet, { requests: 300, atOnce: 4 });
+    expect([...again.statuses]).toEqual([[200, 300]]);
+    expect(overlaps(fleet.exits.uses)).toEqual([]);
+  });
+
+  it('fail refuses, reserve:POOL takes another pool, and a ready gateway stays ready', async () => {
+    const reserve = stage.keep(await startExits(1));
+    const pool = { sharing: 'broker', on_redis_loss: 'reserve:spare' };
+    const fleet = await startFleet(stage, {
+      ...{ gateways: 1, exits: 2, pool },
+      more: (urls) => ({
+        spare: { upstreams: reserve.urls.map((url) => ({ url })) },
+        strict: { upstreams: urls.map((url) => ({ url })), sharing: 'broker', on_redis_loss: 'fail' },
+      }),
+      config: {
+        routes: [
+          { match: { site: 'strict.example' }, pools: ['strict'] },
+          { match: {}, pools: ['main'] },
+        ],
+      },
+    });
+    const client = stage.keep(new FleetClient());
+    const get = async (site: string): Promise<number> =>
+      (await client.get(at(fleet, 0), { url: `http://${site}/` })).status;
+    expect([await get('strict.example'), await get('site.example')]).toEqual([200, 200]);
+    const bringBack = await takeRedisAway(fleet);
+    expect([await get('strict.example'), await get('site.example')]).toEqual([503, 200]);
+    expect(reserve.uses.map(({ site }) => site)).toEqual(['site.example']);
+    await bringBack();
+    expect([await get('strict.example'), await get('site.example')]).toEqual([200, 200]);
+    expect(reserve.uses).toHaveLength(1);
+  });
+
+  it('D06 a gateway that starts without Redis has the part that cluster.count leaves it', async () => {
+    const exits = stage.keep(await startExits(40));
+    const state = {
+      kind: 'redis',
+      url: `redis://127.0.0.1:${await freePort('127.0.0.1')}`,
+      secret: 'a secret of the fleet',
+    };
+    const client = stage.keep(new FleetClient());
+    const pools = { main: { upstreams: exits.urls.map((url) => ({ url })), sharing: 'broker' } };
+    const parts = await Promise.all(
+      [0, 1].map(async (index) => {
+        const gateway = stage.keep(await startServe([], { pools, state, cluster: { index, count: 2 } }));
+        await patiently('it to serve', async () => (await client.get(gateway)).status === 200);
+        for (let n = 0; n < 40; n++) await client.get(gateway);
+        return new Set(
+          exits.uses.filter((use) => use.gateway === String(gateway.pid)).map(({ exit }) => exit),
+        );
+      }),
+    );
+    const [one = new Set<string>(), other = new Set<string>()] = parts;
+    expect(one.size + other.size).toBe(40);
+    expect([...one].filter((exit) => other.has(exit))).toEqual([]);
+  });
+});
+
+describe('S1 partition: by_site_group', () => {
+  it('no exit is ever seen by two groups, also while gateways join and leave', async () => {
+    const pool = {
+      sharing: 'ring',
+      partition: 'by_site_group',
+      site_groups: [
+        { name: 'shops', sites: ['shop.example', 'store.example'] },
+        { name: 'news', sites: ['news.example'] },
+      ],
+    };
+    const fleet = await startFleet(stage, { gateways: 2, exits: 60, pool });
+    const urls = ['www.shop.example', 'store.example', 'news.example', 'any.example'].map(
+      (site) => `http://${site}/`,
+    );
+    const run = crawl(stage, fleet, { requests: Infinity, atOnce: 4, urls, session: 'one' });
+    const third = await fleet.join();
+    await fleet.settled();
+    await run.also(third);
+    await patiently('the third to serve', async () => exitsOf(fleet, third).size > 5);
+    run.without(third);
+    third.child.kill('SIGTERM');
+    await third.ended;
+    await run.end();
+    const groupOf = (site: string): string =>
+      site.includes('shop') || site.includes('store') ? 'shops' : site.includes('news') ? 'news' : 'other';
+    const groups = new Map<string, Set<string>>();
+    for (const { exit, site } of fleet.exits.uses)
+      groups.set(exit, (groups.get(exit) ?? new Set()).add(groupOf(site)));
+    expect([...groups.values()].map(({ size }) => size).filter((size) => size > 1)).toEqual([]);
+    expect(new Set([...groups.values()].flatMap((each) => [...each])).size).toBe(3);
+  });
+});
+
+describe('S9 what all gateways keep together', () => {
+  it('the rate of a client holds over all, and /cluster and the command tell who is there', async () => {
+    const clients = [{ name: 'crawler', password: 'pw', limits: { requests: '20/h' } }];
+    const pool = { sharing: 'ring' };
+    const fleet = await startFleet(stage, { gateways: 2, exits: 4, pool, config: { clients } });
+    const client = stage.keep(new FleetClient());
+    const headers = { 'proxy-authorization': `Basic ${Buffer.from('crawler:pw').toString('base64')}` };
+    await patiently('both to have exits of their own', async () => {
+      const own = await Promise.all(
+        fleet.gateways.map((each) => metricOf(each, 'turnpike_exits_own{pool="main"}')),
+      );
+      return own.every((count) => count > 0) && own.reduce((all, count) => all + count, 0) === 4;
+    });
+    const pages = await Promise.all(
+      Array.from({ length: 30 }, (_, n) => client.get(at(fleet, n % 2), { headers })),
+    );
+    const served = pages.filter(({ status }) => status === 200);
+    expect([served.length, pages.filter(({ status }) => status === 429).length]).toEqual([20, 10]);
+    const port = adminPortOf(at(fleet, 0));
+    const { body: exits } = await askAdmin(port, '/api/v1/upstreams');
+    const exit = exits.items[0].id as string;
+    const { status, body } = await askAdmin(port, `/api/v1/cluster?exit=${exit}`);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ state: 'shared', sharing: 'shared', leases: { held: 0 } });
+    expect(body.members.filter(({ self }: { self: boolean }) => self)).toHaveLength(1);
+    expect(body.members).toHaveLength(2);
+    const ids = body.members.map(({ id }: { id: string }) => id) as string[];
+    expect(ids).toContain(body.owners[0].owner);
+    const file = join(mkdtempSync(join(tmpdir(), 'turnpike-cluster-')), 'token');
+    writeFileSync(file, tokens.admin);
+    const output = keptOutput();
+    const where = ['--admin', at(fleet, 0).admin, '--token-file', file];
+    expect(await run(['cluster', '--exit', exit, ...where], output)).toBe(0);
+    rmSync(dirname(file), { recursive: true });
+    const said = output.printed.join('\n');
+    for (const word of [...ids, 'main', 'ring', `main: ${body.owners[0].owner}`])
+      expect(said).toContain(word);
+  });
+});
