@@ -101,14 +101,20 @@ export const breakages = [
   {
     what: 'a cut answer is ended as if it were whole',
     ...{ file: 'src/gateway/forward.ts', test: 'h-cut', case: 'H26' },
-    find: '        exchange.abort();\n',
-    put: '        exchange.end(null);\n',
+    find: 'if (!exchange.withdraw()) exchange.abort();',
+    put: 'if (!exchange.withdraw()) exchange.end(null);',
   },
   {
     what: 'an answer that breaks before its head went out is an empty reply',
     ...{ file: 'src/gateway/forward.ts', test: 'h-framing', case: 'H05' },
-    find: 'if (exchange.withdraw()) {',
-    put: 'if (exchange.bytesOut < 0) {',
+    find: 'if (!exchange.withdraw()) exchange.abort();',
+    put: 'exchange.abort();',
+  },
+  {
+    what: 'half a page that was held for a look goes on as if it were one',
+    ...{ file: 'src/gateway/forward.ts', test: 'h-cut', case: 'H26' },
+    find: 'if (broken !== null && seen.finding === null)',
+    put: 'if (broken !== null && seen.finding !== null)',
   },
   {
     what: 'an upgrade takes its body for bytes without frame',

@@ -4,6 +4,7 @@
  */
 import type { Failure } from '../core/errors.js';
 import type { ExchangeEnded } from '../core/events.js';
+import type { Fault } from '../core/fault.js';
 import type { Fields } from '../http1/fields.js';
 import type { Visit } from '../exits/paces.js';
 import type { Abandonment } from '../open/dial.js';
@@ -13,6 +14,7 @@ import type { RuleFinding } from '../outcome/finding.js';
 import { decideRetry, endWith, type RetryDecision } from '../outcome/retry.js';
 import { Neighbours } from '../upstreams/neighbours.js';
 import type { TunnelEnd } from '../outcome/tunnel-signs.js';
+import { isEndDue, noteBegun, recordEnd } from './answer-end.js';
 import type { ClientExchange } from './exchange.js';
 import { begin, pickFirst, type Course } from './course.js';
 import { HeldAnswer, type JudgedTry } from './held-answer.js';
@@ -31,6 +33,8 @@ export interface Delivery {
   readonly bytes?: { readonly in: number; readonly out: number };
   /** What a tunnel showed of itself. */
   readonly tunnel?: TunnelEnd;
+  /** What cut the body of an answer. */
+  readonly fault?: Fault;
 }
 
 /** What one try brought, not yet shown to the client. */
@@ -152,10 +156,14 @@ async function tryThrough(
   trace.verdict = verdict.name;
   made.judged?.(verdict);
   const isRetried = exit.upstream.id === course.again?.upstream.id;
-  const isSetAside = recordTry(services, job, exit, { verdict, facts, tookMs: nowMs - startedMs });
-  const wanted = decide(services, job, course, { verdict, facts, nowMs, isRetried });
   const { visit } = turn;
-  learnOf(services, job, { exit, visit, verdict, facts, tookMs: nowMs - startedMs });
+  const tookMs = nowMs - startedMs;
+  let isSetAside = false;
+  const isEnded = !isEndDue(verdict, facts);
+  if (isEnded) isSetAside = recordTry(services, job, exit, { verdict, facts, tookMs });
+  else noteBegun(services, job, exit.slot);
+  const wanted = decide(services, job, course, { verdict, facts, nowMs, isRetried });
+  if (isEnded) learnOf(services, job, { exit, visit, verdict, facts, tookMs });
   const suspectStatus = statusOfSuspect(verdict, facts);
   if (suspectStatus !== null) course.suspects = [...course.suspects, { exit, visit, status: suspectStatus }];
   const next =
@@ -163,13 +171,13 @@ async function tryThrough(
   const decision = wanted.kind === 'retry' && next === null ? endWith(verdict) : wanted;
   tellTry(services, job, exit, { verdict, decision });
   if (next !== null) {
-    (course.held ??= new HeldAnswer()).keep({ made, verdict, exit });
+    (course.held ??= new HeldAnswer()).keep({ made, verdict, exit, visit, tookMs });
     course.previousSuspectStatus = suspectStatus ?? course.previousSuspectStatus;
     return next;
   }
   const isPageOwn = decision.kind === 'deliver' && decision.isPageOwn;
   settleSuspects(services, job, course.suspects, { verdict, isPageOwn, exit });
-  await settle(services, job, course, { made, verdict, exit, decision });
+  await settle(services, job, course, { made, verdict, exit, visit, tookMs, decision });
   return null;
 }
 
@@ -186,9 +194,9 @@ async function settle(
     job.trace.verdict = better.verdict.name;
     job.trace.pool = better.exit.pool.name;
     job.trace.upstream = better.exit.upstream;
-    await deliver(services, job, course, better.made);
+    await deliver(services, job, course, better);
   } else if (last.decision.kind === 'fail') fail(services, job, last.made, last.decision.failure);
-  else await deliver(services, job, course, last.made);
+  else await deliver(services, job, course, last);
 }
 
 /** A try that was ended by the deadline of the exchange says nothing about the exit: it did not get its own time. */
@@ -245,8 +253,9 @@ function statusOfSuspect(verdict: Verdict, facts: AttemptFacts): number | null {
   return verdict.name === 'suspect' && facts.kind === 'answer' ? facts.status : null;
 }
 
-async function deliver(services: GatewayServices, job: Job, course: Course, made: Try): Promise<void> {
+async function deliver(services: GatewayServices, job: Job, course: Course, last: JudgedTry): Promise<void> {
   const { trace, ask } = job;
+  const { made } = last;
   if (course.abandonment.isAbandoned) {
     made.discard();
     leave(services, job);
@@ -259,7 +268,12 @@ async function deliver(services: GatewayServices, job: Job, course: Course, made
     trace.receipt = services.receipts.write(about, client, services.clock.wallMs());
   }
   const delivery = await made.deliver((fields) => appendMaking(fields, trace, ask.route.expose, explain));
-  trace.finish(services.emit, services.clock.nowMs(), delivery.end, delivery.bytes);
+  const cut = recordEnd(services, job, last, delivery);
+  if (cut !== null && cut.failure !== null && !job.exchange.isCommitted) {
+    // Its head still waited, so that the client can be told what was wrong.
+    trace.verdict = cut.name;
+    fail(services, job, made, cut.failure);
+  } else trace.finish(services.emit, services.clock.nowMs(), delivery.end, delivery.bytes);
 }
 
 function fail(services: GatewayServices, job: Job, made: Try, failure: Failure): void {

@@ -6,13 +6,14 @@ import { expectsContinue, upgradeOf } from '../http1/connection.js';
 import type { Fields } from '../http1/fields.js';
 import { endToEnd } from '../http1/forwardable.js';
 import type { ResponseHead } from '../http1/head.js';
-import type { BodyFault, BodySource } from '../http1/stream.js';
+import type { BodySource } from '../http1/stream.js';
 import type { Abandonment } from '../open/dial.js';
-import type { HopAnswer, HopRequest } from '../open/channel.js';
+import type { HopAnswer, HopRequest, UpstreamChannel } from '../open/channel.js';
 import { openHop } from '../open/open.js';
 import type { Fault } from '../core/fault.js';
 import { isSafe } from '../outcome/retry.js';
 import { isControlField } from '../request/controls.js';
+import { faultOfBody } from './answer-end.js';
 import { runAttempts, type Carrier, type Delivery, type Try } from './attempt.js';
 import { ContinueWatch } from './continue-watch.js';
 import type { ClientExchange } from './exchange.js';
@@ -20,7 +21,6 @@ import type { Exit } from './pick-exit.js';
 import { inspectAnswer, inspectFault, type Inspected } from './inspect.js';
 import { joinWires } from './join.js';
 import { ReplayBody } from './replay-body.js';
-import { refuse } from './respond.js';
 import type { GatewayServices } from './services.js';
 import { learning, tellSights } from './tell-sights.js';
 import type { Trace } from './trace.js';
@@ -100,12 +100,15 @@ class ForwardCarrier implements Carrier {
     });
     this.continueWatch?.stop();
     if (answer.kind === 'fault') return this.failedTry(exit, answer, openMs);
-    const way = { openMs, isTargets: channel.isTargets };
+    const way = { openMs, channel };
     if (!ask.context.controls.detect || answer.upgraded !== null) return this.answeredTry(answer, way, null);
     const firstByteMs = services.clock.nowMs() - sentMs;
     const inspecting = inspectAnswer(services, { ask, answer, firstByteMs, abandonment });
     const seen = inspecting instanceof Promise ? await inspecting : inspecting;
     tellSights(services, { ask, exit, seen });
+    // What broke before a byte of it went on can still be had elsewhere.
+    const broken = seen.held === null ? null : seen.held.broken;
+    if (broken !== null && seen.finding === null) return faultTry(channel.blame(faultOfBody(broken)), openMs);
     return this.answeredTry(answer, way, seen);
   }
 
@@ -135,7 +138,7 @@ class ForwardCarrier implements Carrier {
 
   private answeredTry(
     answer: HopAnswer,
-    way: { openMs: number; isTargets: boolean },
+    way: { openMs: number; channel: UpstreamChannel },
     seen: Inspected | null,
   ): Try {
     const { head } = answer;
@@ -150,8 +153,9 @@ class ForwardCarrier implements Carrier {
         fields: head.fields,
         refusedTunnel: false,
         requestSent: true,
-        isTargets: way.isTargets,
+        isTargets: way.channel.isTargets,
         receivedWallMs: this.services.clock.wallMs(),
+        isBodyDue: answer.framing.kind !== 'none' && answer.upgraded === null,
       },
       openMs: way.openMs,
       finding: seen === null ? null : seen.finding,
@@ -163,14 +167,14 @@ class ForwardCarrier implements Carrier {
         body.cancel();
         answer.upgraded?.wire.destroy();
       },
-      deliver: (tellMore) => this.deliver(answer, body, { tellMore, seen, isTargets: way.isTargets }),
+      deliver: (tellMore) => this.deliver(answer, body, { tellMore, seen, channel: way.channel }),
     };
   }
 
   private deliver(
     answer: HopAnswer,
     body: BodySource,
-    with_: { tellMore: (fields: Fields) => void; seen: Inspected | null; isTargets: boolean },
+    with_: { tellMore: (fields: Fields) => void; seen: Inspected | null; channel: UpstreamChannel },
   ): Promise<Delivery> {
     const { exchange, trace, ask } = this.parts;
     const { head } = answer;
@@ -190,7 +194,7 @@ class ForwardCarrier implements Carrier {
     }
     if (head.status === 204) fields.remove('content-length'); // As with interim answers.
     exchange.respond({ status: head.status, reason: head.reason, fields }, answer.framing);
-    const delivery = this.pass(body, with_.isTargets);
+    const delivery = this.pass(body, with_.channel);
     if (with_.seen === null || !ask.rules.runtime.detection.usesBaseline) return delivery;
     return learning(this.services, { ask, answer, trace, firstByteMs: with_.seen.firstByteMs }, delivery);
   }
@@ -203,10 +207,10 @@ class ForwardCarrier implements Carrier {
 
   /**
    * Passes a body on to the client, no faster than it takes it; a cut body is never ended as if it were whole. One that
-   * breaks before its head went out is refused instead.
-   * @param isTargets whether it comes from the target itself, with no proxy to blame between
+   * breaks before its head went out is taken back instead.
+   * @param channel which it came by
    */
-  private pass(body: BodySource, isTargets: boolean): Promise<Delivery> {
+  private pass(body: BodySource, channel: UpstreamChannel): Promise<Delivery> {
     const { exchange } = this.parts;
     return new Promise((resolve) => {
       const bytes = (): { in: number; out: number } => ({ in: exchange.bytesIn, out: exchange.bytesOut });
@@ -226,26 +230,15 @@ class ForwardCarrier implements Carrier {
           exchange.end(trailers);
           resolve({ end: 'complete', bytes: through });
         },
-        fail: (fault) => {
-          if (exchange.withdraw()) {
-            this.refuseInstead(fault, isTargets);
-            resolve({ end: 'failed' });
-            return;
-          }
-          exchange.abort();
-          resolve({ end: fault.kind === 'timeout' ? 'timeout' : 'upstream_cut', bytes: bytes() });
+        fail: (broken) => {
+          const fault = channel.blame(faultOfBody(broken));
+          const end = broken.kind === 'timeout' ? 'timeout' : 'upstream_cut';
+          if (!exchange.withdraw()) exchange.abort();
+          resolve({ end, bytes: bytes(), fault });
         },
       });
       exchange.flush();
     });
-  }
-
-  /** The body broke while its head still waited, so that the client can be told what was wrong. */
-  private refuseInstead({ kind, detail }: BodyFault, isTargets: boolean): void {
-    const { exchange, trace } = this.parts;
-    const isCut = !isTargets && (kind === 'closed' || kind === 'reset');
-    trace.verdict = isCut ? 'upstream_failed' : 'target_failed';
-    refuse(this.services, exchange, trace, { code: isCut ? 'upstream_closed' : 'target_failed', detail });
   }
 }
 

@@ -2,6 +2,7 @@
 import { isBetter, isDeliverable } from '../outcome/best-answer.js';
 import type { Verdict } from '../outcome/classify.js';
 import type { Try } from './attempt.js';
+import type { Visit } from '../exits/paces.js';
 import type { Exit } from './pick-exit.js';
 
 /** A try with what it proved. */
@@ -9,6 +10,9 @@ export interface JudgedTry {
   readonly made: Try;
   readonly verdict: Verdict;
   readonly exit: Exit;
+  readonly visit: Visit;
+  /** To the head of the answer, or the fault. */
+  readonly tookMs: number;
 }
 
 /** At most one answer. */

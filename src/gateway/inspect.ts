@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Framing } from '../http1/body.js';
-import type { BodySource } from '../http1/stream.js';
+import type { BodyFault, BodySource } from '../http1/stream.js';
 import type { HopAnswer } from '../open/channel.js';
 import type { Abandonment } from '../open/dial.js';
 import type { Fault } from '../core/fault.js';
@@ -37,8 +37,12 @@ export interface Inspected {
   readonly finding: RuleFinding | null;
   /** Why the body was not looked at though rules wanted it; null where it was, or none did. */
   readonly notInspected: NotInspected | null;
-  /** What was held of the body, as it came, for a capture. */
-  readonly held: { readonly bytes: Buffer; readonly isWhole: boolean } | null;
+  /** What was held of the body, as it came, and what broke it meanwhile, if anything did. */
+  readonly held: {
+    readonly bytes: Buffer;
+    readonly isWhole: boolean;
+    readonly broken: BodyFault | null;
+  } | null;
 }
 
 const NO_HITS: readonly RuleHit[] = [];
@@ -144,7 +148,7 @@ function judgeHeld(
   sight: Sight,
   { stage, peeked }: Holding,
 ): Inspected | Promise<Inspected> {
-  const held = { bytes: peeked.bytes(), isWhole: peeked.isWhole };
+  const held = { bytes: peeked.bytes(), isWhole: peeked.isWhole, broken: peeked.broken };
   const { status, firstByteMs } = stage.head;
   if (stage.pending.length === 0)
     return inspected(peeked, stage.hits, { status, decoded: null, held, firstByteMs });

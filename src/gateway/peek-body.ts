@@ -27,6 +27,11 @@ export class PeekedBody implements BodySource {
     return this.end !== null && 'trailers' in this.end;
   }
 
+  /** What broke it while it was held; null where nothing did. */
+  get broken(): BodyFault | null {
+    return this.end !== null && 'fault' in this.end ? this.end.fault : null;
+  }
+
   /** Whether as much is held as was asked for, or as there is. */
   get isRead(): boolean {
     return this.end !== null || this.heldBytes >= this.wanted;

@@ -51,5 +51,7 @@ export interface UpstreamChannel {
   /** Whether its answers can only be the target's: no proxy behind it speaks HTTP. */
   readonly isTargets: boolean;
   send(request: HopRequest, options: SendOptions): Promise<HopAnswer | Fault>;
+  /** Whose a fault is that came behind the head: the target's where there is nobody else. */
+  blame(fault: Fault): Fault;
   destroy(): void;
 }

@@ -85,6 +85,11 @@ class HttpChannel implements UpstreamChannel {
     );
   }
 
+  blame(fault: Fault): Fault {
+    const { blame } = this.parts.way;
+    return blame === null ? fault : blame(fault);
+  }
+
   destroy(): void {
     this.connection.destroy();
   }
@@ -109,8 +114,7 @@ class HttpChannel implements UpstreamChannel {
   }
 
   private blamed(outcome: HopAnswer | Fault): HopAnswer | Fault {
-    const { blame } = this.parts.way;
-    return outcome.kind === 'fault' && blame !== null ? blame(outcome) : outcome;
+    return outcome.kind === 'fault' ? this.blame(outcome) : outcome;
   }
 }
 

@@ -19,6 +19,8 @@ export interface AnswerFacts {
   readonly isTargets?: boolean;
   /** When it came, by the clock on the wall; for dates of answers that say no time of their own. */
   readonly receivedWallMs?: number;
+  /** Whether a body follows, whose end says whether the way held. */
+  readonly isBodyDue?: boolean;
 }
 
 /** A tunnel that stands. */

@@ -20,6 +20,9 @@ function codeOf(answer: RawMessage): string {
   return (JSON.parse(answer.body.toString()) as { code: string }).code;
 }
 
+/** Its answer goes on as it comes, no rule looks at it before. */
+const unseen = (): string => getHead('http://a.test/', 'X-Turnpike-Detect: off');
+
 describe('H26 an answer that is cut is never passed off as whole', () => {
   const chunkedHead = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
   const lengthHead = 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n';
@@ -34,7 +37,7 @@ describe('H26 an answer that is cut is never passed off as whole', () => {
   it.each(cuts)('%s, by FIN', async (_, head, body) => {
     const { client, upstream, gateway } = await startRig(cutAfter(head + body, 'fin'));
     const c = await client();
-    c.write(getHead());
+    c.write(unseen());
     await c.ended();
     expect(c.text.match(/HTTP\/1\.1/g)).toHaveLength(1);
     expect(c.text).not.toMatch(/\r\n0\r\n(.+\r\n)*\r\n$/);
@@ -43,10 +46,17 @@ describe('H26 an answer that is cut is never passed off as whole', () => {
     expect(await gateway.event('exchange_ended')).toMatchObject({ end: 'upstream_cut', attempts: 1 });
   });
 
+  it.each(cuts)('%s, by FIN, while it is held for a look: then it is 502', async (_, head, body) => {
+    const { client } = await startRig(cutAfter(head + body, 'fin'));
+    const answer = await (await client()).write(getHead()).answer();
+    expect([answer.status, codeOf(answer)]).toEqual([502, 'upstream_closed']);
+    expect(answer.body.toString()).not.toMatch(/abc|0123/);
+  });
+
   it.each(cuts)('%s, by RST', async (_, head, body) => {
     const { client, upstream, gateway } = await startRig(cutAfter(head + body, 'rst'));
     const c = await client();
-    c.write(getHead());
+    c.write(unseen());
     await c.until(body.slice(3, 6) === 'abc' ? 'abc' : '0123');
     (await upstream.peer(0)).reset();
     await c.ended();
@@ -61,7 +71,7 @@ describe('H26 an answer that is cut is never passed off as whole', () => {
       config: { timeouts: { body_idle: '100ms' } },
     });
     const c = await client();
-    c.write(getHead());
+    c.write(unseen());
     await c.ended();
     expect(await gateway.event('exchange_ended')).toMatchObject({ end: 'timeout' });
   });

@@ -201,7 +201,7 @@ describe('L07 a reset that comes in one piece with bytes', () => {
     const gateway = await stage.gateway([exit], { bans: { max_ejected: 0 } });
     for (const version of ['HTTP/1.0', 'HTTP/1.1']) {
       const client = await RawClient.connect(gateway.port);
-      client.write(headFor(page).replace('HTTP/1.1', version));
+      client.write(headFor(page, { fields: ['X-Turnpike-Detect: off'] }).replace('HTTP/1.1', version));
       await client.ended();
       expect(client.text.endsWith('0\r\n\r\n')).toBe(false);
       client.destroy();

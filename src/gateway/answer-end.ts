@@ -1,0 +1,77 @@
+/**
+ * What the end of a delivered answer shows. A head is no success yet: an exit that cuts every body would look sound for
+ * ever. So a good answer is written down as good when its body has come whole, and a cut as a fault on the way.
+ */
+import type { Fault, FaultKind } from '../core/fault.js';
+import type { BodyFault } from '../http1/stream.js';
+import { classify, type Verdict } from '../outcome/classify.js';
+import type { AttemptFacts } from '../outcome/facts.js';
+import type { Delivery, Job } from './attempt.js';
+import type { JudgedTry } from './held-answer.js';
+import { showSite } from './guard-site.js';
+import { learnOf, recordTry } from './record.js';
+import type { GatewayServices } from './services.js';
+
+const KINDS: Readonly<Record<BodyFault['kind'], FaultKind>> = {
+  closed: 'closed',
+  reset: 'reset',
+  timeout: 'timeout',
+  malformed: 'target_malformed',
+  too_large: 'target_malformed',
+  gone: 'client_gone',
+};
+
+/** A body that broke, in the words of faults on the way. */
+export function faultOfBody({ kind, detail }: BodyFault): Fault {
+  return { kind: 'fault', phase: 'body', fault: KINDS[kind], detail, requestSent: true };
+}
+
+/** Whether the end of this answer has to be waited for before it is written down. */
+export function isEndDue(verdict: Verdict, facts: AttemptFacts): boolean {
+  return verdict.name === 'ok' && facts.kind === 'answer' && facts.isBodyDue === true;
+}
+
+/** A good answer begins. A site that was down is up with the head, since a body may go on for hours. */
+export function noteBegun(services: GatewayServices, job: Job, slot: number): void {
+  const { site } = job.ask.context.target;
+  if (services.siteGuard.isDown(site)) showSite(services, site, { exit: slot, sighting: { kind: 'good' } });
+}
+
+/** Writes down how a delivered answer ended; returns what a cut proved, null where there was none. */
+export function recordEnd(
+  services: GatewayServices,
+  job: Job,
+  last: JudgedTry,
+  delivery: Delivery,
+): Verdict | null {
+  const { fault, end, bytes } = delivery;
+  const { made, verdict } = last;
+  if (fault !== undefined) {
+    const cut = judgeCut(job, last, fault);
+    write(services, job, last, { verdict: cut, facts: fault });
+    return cut;
+  }
+  // A client that left before a byte of the body came may have waited for it in vain.
+  const isGood = end === 'complete' || (end === 'client_gone' && bytes !== undefined && bytes.out > 0);
+  if (isGood && isEndDue(verdict, made.facts)) write(services, job, last, { verdict, facts: made.facts });
+  return null;
+}
+
+function write(
+  services: GatewayServices,
+  job: Job,
+  { exit, visit, tookMs }: JudgedTry,
+  { verdict, facts }: { readonly verdict: Verdict; readonly facts: AttemptFacts },
+): void {
+  recordTry(services, job, exit, { verdict, facts, tookMs });
+  learnOf(services, job, { exit, visit, verdict, facts, tookMs });
+}
+
+function judgeCut(job: Job, { exit }: JudgedTry, fault: Fault): Verdict {
+  return classify(fault, {
+    statuses: job.ask.route.statuses,
+    detect: job.ask.context.controls.detect,
+    upstreamHasLogin: exit.upstream.login !== null,
+    finding: null,
+  });
+}
