@@ -153,7 +153,8 @@ const tinyproxyStatuses: Readonly<Record<number, Saying>> = {
 
 /**
  * What a proxy on the way said, if this answer is one of its own.
- * A mark over plain HTTP may be forged by the target, so it never counts against the exit's health there.
+ * A mark over plain HTTP may be forged by the target, so it never counts against the exit's health there; but for a login
+ * that was refused, which a target could say by 407 as well, and which no other exit's answer would ever bring to light.
  */
 export function proxyEvidence(answer: AnswerFacts): Evidence | null {
   const told = byBrightData(answer);
@@ -167,7 +168,8 @@ export function proxyEvidence(answer: AnswerFacts): Evidence | null {
     byVendorField(answer) ??
     byTinyproxy(answer) ??
     byProxyChain(answer);
-  if (evidence === null || answer.refusedTunnel || evidence.health === null) return evidence;
+  if (evidence === null || answer.refusedTunnel) return evidence;
+  if (evidence.health === null || evidence.health === 'auth') return evidence;
   return { ...evidence, health: null };
 }
 

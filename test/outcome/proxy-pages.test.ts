@@ -34,7 +34,8 @@ describe('proxyEvidence', () => {
     [503, 'Server', 'tinyproxy/1.11.1', 'upstream_error', 'error'],
   ])('C23 %i with %s: %s is %s', (...[status, name, value, code, health]) => {
     expect(proxyEvidence(refusal(status, [name, value]))).toMatchObject({ code, health });
-    expect(proxyEvidence(answer(status, [[name, value]]))).toMatchObject({ code, health: null });
+    const plain = { code, health: health === 'auth' ? 'auth' : null };
+    expect(proxyEvidence(answer(status, [[name, value]]))).toMatchObject(plain);
   });
 
   it.each([
@@ -75,6 +76,7 @@ describe('proxyEvidence', () => {
     [502, 'Server', 'nginx'],
     [502, 'Server', 'my tinyproxy/1'],
     [418, 'Server', 'tinyproxy/1.11.1'],
+    [401, 'Server', 'nginx'],
   ])('%i with %s: %s says nothing', (status, name, value) => {
     expect(proxyEvidence(refusal(status, [name, value]))).toBeNull();
   });
