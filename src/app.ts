@@ -100,7 +100,7 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
   const proxyDoors: ListenAt[] = [];
   const exchangesOpen = (): number => listeners.reduce((sum, { exchangeCount }) => sum + exchangeCount, 0);
   const door = makeAdminDoor(config, {
-    ...{ services, desks, version, exchangesOpen, state: () => state.kind() },
+    ...{ services, desks, version, exchangesOpen, state },
     cluster: (exit) => clusterOf(plant, version, exit),
     phase: () => phase,
     reload: async () => (parts.load === undefined ? null : reload(parts.load, 'api')),

@@ -13,6 +13,7 @@ import type { Applied } from './reload.js';
 import { adminServices } from './admin-services.js';
 import { adminTokens } from './admin-tokens.js';
 import type { Desks } from './desks.js';
+import type { FleetState } from './fleet-state.js';
 
 /** What the listener shows. */
 export interface DoorParts {
@@ -20,7 +21,7 @@ export interface DoorParts {
   readonly desks: Desks;
   readonly version: string;
   phase(): Readiness['phase'];
-  state(): Readiness['state'];
+  readonly state: Pick<FleetState, 'kind' | 'strangers'>;
   exchangesOpen(): number;
   cluster(exit: string | null): ClusterRow;
   /** Takes the configuration anew; null where nobody knows from where. */
@@ -57,9 +58,9 @@ export function makeAdminDoor(config: Config, parts: DoorParts): AdminDoor {
       metricsFor: config.adminApi.metrics,
       hosts: config.adminHosts,
       readiness: () => ({
-        ...{ phase: parts.phase(), state: parts.state() },
+        ...{ phase: parts.phase(), state: parts.state.kind() },
         isRefusing: services.shares.refusesAll(services.rules().runtime.pools.values()),
-        detail: { emptyPools: emptyPools(services) },
+        detail: { emptyPools: emptyPools(services), ...otherSecrets(parts.state.strangers()) },
       }),
       api: {
         tokens: new TokenBook(tokens),
@@ -69,7 +70,7 @@ export function makeAdminDoor(config: Config, parts: DoorParts): AdminDoor {
           cluster: (exit) => parts.cluster(exit),
           status: () => ({
             ...{ version, gatewayId: services.gatewayId, phase: parts.phase() },
-            state: parts.state(),
+            state: parts.state.kind(),
             uptimeMs: Math.round(services.clock.nowMs() - beganMs),
             proxy: parts.proxyDoors().map(formatAddress),
             exchangesOpen: parts.exchangesOpen(),
@@ -95,4 +96,9 @@ export function makeAdminDoor(config: Config, parts: DoorParts): AdminDoor {
 function emptyPools(services: GatewayServices): string[] {
   const pools = [...services.rules().runtime.pools.values()];
   return pools.filter(({ upstreams }) => upstreams.length === 0).map(({ name }) => name);
+}
+
+/** Shown only where there is something to mend. */
+function otherSecrets(count: number): { readonly otherSecrets?: number } {
+  return count === 0 ? {} : { otherSecrets: count };
 }

@@ -10,6 +10,7 @@ import type { Emit } from '../core/events.js';
 import type { Random } from '../core/random.js';
 import type { FleetPlace } from '../exits/away-part.js';
 import { Shares } from '../exits/shares.js';
+import { strangersIn } from '../facts/member.js';
 import { banKey } from '../state/ban-key.js';
 import { BanNews } from '../state/fallback/ban-news.js';
 import { Fleet } from '../state/fallback/fleet.js';
@@ -47,6 +48,8 @@ export interface FleetState {
   readonly shares: Shares;
   /** `memory`: nothing is shared. */
   kind(): 'memory' | 'shared' | 'degraded';
+  /** How many gateways on the same Redis have another secret. */
+  strangers(): number;
   /** Hears what happens here, to tell it. */
   subscribe(event: TurnpikeEvent): void;
   readings(): StateReadings | null;
@@ -78,19 +81,25 @@ export function makeFleetState(config: Config, needs: FleetNeeds): FleetState {
 
 /** What is the same for one and for many. */
 function commonOf(
-  stores: Stores,
+  stores: Stores & { readonly secretName?: string },
   needs: FleetNeeds,
   of: { readonly place: FleetPlace | null; readonly isShared: boolean; readonly isUp: () => boolean },
 ) {
   const { place, isShared, isUp } = of;
   const { clock, random } = needs;
-  const self = () => ({ id: needs.gatewayId, version: needs.version, load: needs.load(), keys: [] });
+  const { secretName = null } = stores;
+  const keys = secretName === null ? [] : [secretName];
+  const self = () => ({ id: needs.gatewayId, version: needs.version, load: needs.load(), keys });
+  let strangers = 0;
   const fleet = new Fleet({
     ...{ members: stores.members, clock, random, self },
     heard: (ids) => shares.heard(ids),
     changed: (ids) => {
       const detail = { gateways: ids.length };
       needs.emit({ type: 'note', level: 'info', what: 'fleet_changed', detail });
+      const before = strangers;
+      strangers = secretName === null ? 0 : strangersIn(fleet.members, secretName);
+      if (strangers !== before) needs.emit(secretNote(strangers));
     },
   });
   const limits = new NearLimits({ far: stores.limits, clock, isUp, gateways: () => fleet.ids.length });
@@ -107,7 +116,18 @@ function commonOf(
     },
     isShared,
   );
-  return { fleet, limits, leases, shares };
+  return { fleet, limits, leases, shares, strangers: () => strangers };
+}
+
+function secretNote(strangers: number): TurnpikeEvent {
+  const isBad = strangers > 0;
+  const detail = {
+    gateways: strangers,
+    advice:
+      'TURNPIKE_CLUSTER_SECRET must be the same on all gateways of a fleet, or sessions are not shared.',
+  };
+  const what = isBad ? 'cluster_secret_differs' : 'cluster_secret_agrees';
+  return { type: 'note', level: isBad ? 'error' : 'info', what, detail: isBad ? detail : {} };
 }
 
 function placeOf({ cluster: { index, count } }: Config): FleetPlace | null {
@@ -198,12 +218,13 @@ function tell(news: BanNews, needs: FleetNeeds, event: TurnpikeEvent): void {
 }
 
 function readingsOf(
-  of: { link: Link; news: BanNews } & Pick<FleetState, 'fleet' | 'leases' | 'shares'>,
+  of: { link: Link; news: BanNews } & Pick<FleetState, 'fleet' | 'leases' | 'shares' | 'strangers'>,
 ): StateReadings {
   const { link, news, fleet, leases, shares } = of;
   return {
     isShared: link.isUp,
     gateways: fleet.ids.length,
+    strangers: of.strangers(),
     bansWaiting: news.waiting,
     counts: { ...link.counts },
     bans: { ...news.counts },

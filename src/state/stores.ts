@@ -57,7 +57,11 @@ export function memoryStores({ clock, random, banKeepMs }: StoreParts): Stores {
 export function redisStores(
   { place, prefix, secret }: RedisAsk,
   { clock, random, banKeepMs }: StoreParts,
-): Stores<TellingPins> & { readonly leases: TellingLeases; readonly link: Link } {
+): Stores<TellingPins> & {
+  readonly leases: TellingLeases;
+  readonly link: Link;
+  readonly secretName: string;
+} {
   const keys = new RedisKeys(prefix, secret, random);
   const link = new Link({
     ...{ place, clock, random, scripts: loadScripts() },
@@ -66,6 +70,7 @@ export function redisStores(
   });
   return {
     link,
+    secretName: keys.secretName,
     pins: new RedisPins(link, keys),
     bans: new RedisBans(link, keys, { random, keepMs: banKeepMs }),
     leases: new RedisLeases(link, keys, random),

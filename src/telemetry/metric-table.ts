@@ -116,6 +116,9 @@ export const metricTable = {
   ),
   turnpike_state_shared: gauge('1 while Redis answers, 0 while this gateway goes on alone.'),
   turnpike_state_gateways: gauge('Gateways of the fleet, this one among them, as last known.'),
+  turnpike_state_strangers: gauge(
+    'Gateways on the same Redis with another TURNPIKE_CLUSTER_SECRET; above 0, sessions are not shared with them.',
+  ),
   turnpike_state_bans_waiting: gauge('Words about bans that wait until Redis can be told.'),
   turnpike_state_events_total: counter(
     'What came of Redis: calls, timeouts, refusals, ignored values, outages.',

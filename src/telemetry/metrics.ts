@@ -20,6 +20,7 @@ export interface ExitCount {
 export interface StateReadings {
   readonly isShared: boolean;
   readonly gateways: number;
+  readonly strangers: number;
   readonly bansWaiting: number;
   /** Calls of the store by what came of them. */
   readonly counts: Readonly<Record<string, number>>;
@@ -121,6 +122,7 @@ function stateTexts(
   return [
     text('turnpike_state_shared', one(state === null ? undefined : Number(state.isShared))),
     text('turnpike_state_gateways', one(state?.gateways)),
+    text('turnpike_state_strangers', one(state?.strangers)),
     text('turnpike_state_bans_waiting', one(state?.bansWaiting)),
     text('turnpike_state_events_total', byName(state?.counts)),
     text('turnpike_leases_held', one(state?.leasesHeld)),

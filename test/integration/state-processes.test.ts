@@ -17,11 +17,14 @@ interface Fleet {
   readonly other: ServeProcess;
 }
 
-async function aFleet(exitCount: number): Promise<Fleet> {
+async function aFleet(
+  exitCount: number,
+  secrets = ['a secret of the fleet', 'a secret of the fleet'],
+): Promise<Fleet> {
   const redis = stage.keep(await startRedis());
   const exits = await Promise.all(Array.from({ length: exitCount }, (_, n) => stage.good(`exit-${n}`)));
-  const state = { kind: 'redis', url: `redis://127.0.0.1:${redis.port}`, secret: 'a secret of the fleet' };
-  const gateway = async (): Promise<ServeProcess> => {
+  const gateway = async (secret: string): Promise<ServeProcess> => {
+    const state = { kind: 'redis', url: `redis://127.0.0.1:${redis.port}`, secret };
     const config = { admin: adminSection, state, timeouts: { pre_stop: 0 } };
     return stage.keep(
       await startServe(
@@ -30,7 +33,7 @@ async function aFleet(exitCount: number): Promise<Fleet> {
       ),
     );
   };
-  const [one, other] = await Promise.all([gateway(), gateway()]);
+  const [one, other] = await Promise.all([gateway(secrets[0] ?? ''), gateway(secrets[1] ?? '')]);
   await eventually('both to find each other', async () => {
     const gateways = await Promise.all([one, other].map((each) => metric(each, 'turnpike_state_gateways')));
     return gateways.every((count) => count === 2);
@@ -86,6 +89,23 @@ describe('S6 K02 sessions of a fleet', () => {
       'the other to be missed',
       async () => (await metric(one, 'turnpike_state_gateways')) === 1,
     );
+  });
+});
+
+describe('S6 two gateways with different secrets', () => {
+  it('say so in log, metrics and /readyz, on both sides, and name no secret', async () => {
+    const secrets = ['a secret of the fleet', 'the secret of another fleet'];
+    const { redis, one, other } = await aFleet(1, secrets);
+    for (const gateway of [one, other]) {
+      expect(await metric(gateway, 'turnpike_state_strangers')).toBe(1);
+      expect((await askAdmin(portOf(gateway), '/readyz')).body.otherSecrets).toBe(1);
+      await eventually('the note', async () => gateway.log().includes('cluster_secret_differs'));
+      for (const secret of secrets) expect(gateway.log()).not.toContain(secret);
+    }
+    expect(String(await redis.admin.call('HGETALL', 'turnpike:{members:0}:values'))).not.toMatch(/secret/);
+    other.child.kill('SIGTERM');
+    await eventually('the other to leave', async () => (await metric(one, 'turnpike_state_strangers')) === 0);
+    await eventually('the word of it', async () => one.log().includes('cluster_secret_agrees'));
   });
 });
 

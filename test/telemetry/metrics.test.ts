@@ -190,12 +190,20 @@ it('two gateways in one process do not meet (M03)', async () => {
 
 it('tells of the shared state where there is one', async () => {
   const state = {
-    ...{ isShared: false, gateways: 3, bansWaiting: 2, counts: { calls: 7 }, bans: { said: 1 } },
+    ...{
+      isShared: false,
+      gateways: 3,
+      strangers: 1,
+      bansWaiting: 2,
+      counts: { calls: 7 },
+      bans: { said: 1 },
+    },
     ...{ leases: { taken: 5 }, leasesHeld: 4, isAlone: true },
   };
   const found = await series(metricsWith({ state: () => state }));
   expect(found.get('turnpike_state_shared')).toBe(0);
   expect(found.get('turnpike_state_gateways')).toBe(3);
+  expect(found.get('turnpike_state_strangers')).toBe(1);
   expect(found.get('turnpike_state_events_total{event="calls"}')).toBe(7);
   expect(found.get('turnpike_state_bans_total{event="said"}')).toBe(1);
   expect(found.get('turnpike_leases_total{event="taken"}')).toBe(5);

@@ -16,6 +16,8 @@ const TAG_BYTES = 16;
 
 /** Names of keys and channels, and the secret behind them. */
 export class RedisKeys {
+  /** What the secret is called among gateways: the same for the same secret, and of no use to find it. */
+  readonly secretName: string;
   readonly #hashKey: Buffer;
   readonly #sealKey: Buffer;
 
@@ -28,6 +30,7 @@ export class RedisKeys {
       Buffer.from(hkdfSync('sha256', secret.reveal(), 'turnpike', label, 32));
     this.#hashKey = derive('keys in redis');
     this.#sealKey = derive('names in redis');
+    this.secretName = derive('name of the secret').toString('base64url').slice(0, 12);
   }
 
   /** Channel of words about bans. */
