@@ -12,11 +12,14 @@ import { Roster } from '../exits/roster.js';
 import { MAX_LIST_BYTES } from '../exits/sources.js';
 import type { Rules } from '../gateway/services.js';
 import type { OwnAddresses } from '../protocol/target.js';
+import { conflictText, passwordConflicts } from '../upstreams/password-conflicts.js';
 import { buildPool, type Pool } from '../upstreams/pool.js';
 import { withPools, type BuiltRules, type RulesParts } from './rules.js';
 
 /** A list that takes longer to come is given up. */
 const LIST_TIMEOUT_MS = 30_000;
+/** More exits with two passwords are not told of, one by one. */
+const MOST_CONFLICTS = 20;
 
 /** What it works with. */
 export interface InForceParts {
@@ -72,8 +75,17 @@ export class InForce {
     ]);
     this.#built = { ...built, rules: withPools(built.rules, new Map(pools)) };
     if (before !== null) this.parts.onChange(before.rules, this.rules);
+    this.#tellConflicts();
     built.keeper.settle();
     if (this.#isStarted) built.keeper.start();
+  }
+
+  #tellConflicts(): void {
+    for (const conflict of passwordConflicts([...this.rules.runtime.pools.values()], MOST_CONFLICTS)) {
+      const { exit, pools } = conflict;
+      const detail = { exit, pools: pools.join(', '), reason: conflictText(conflict) };
+      this.parts.emit({ type: 'note', level: 'warn', what: 'password_differs', detail });
+    }
   }
 
   /** New snapshots of pools; all other rules stay. */

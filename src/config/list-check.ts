@@ -2,6 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { loneLines, parseList } from '../upstreams/list.js';
 import { KETAMA_MAX } from '../upstreams/ketama.js';
+import { conflictText, passwordConflicts, type NamedUpstreams } from '../upstreams/password-conflicts.js';
+import { parseUpstreamUrl, type Upstream } from '../upstreams/upstream.js';
 import type { Config, PoolConfig } from './config.js';
 import { fileTrouble } from './secrets.js';
 
@@ -11,6 +13,9 @@ export interface ListReport {
   /** `proxies.txt:12: reason`; a reason never repeats the line. */
   readonly problems: readonly string[];
 }
+
+/** More exits with two passwords are not told of, one by one. */
+const MOST_CONFLICTS = 5;
 
 /** The lines of a list file, each as it may be handed on alone; text says why there are none. */
 export function readLoneLines(file: string): { readonly line: number; readonly text: string }[] | string {
@@ -25,26 +30,39 @@ export function readLoneLines(file: string): { readonly line: number; readonly t
 export function inspectLists(config: Config): ListReport {
   let upstreams = 0;
   const problems: string[] = [];
+  const pools: NamedUpstreams[] = [];
   for (const pool of config.pools) {
     const found = inspectPool(pool);
     upstreams += found.upstreams;
     problems.push(...found.problems);
+    const indexById = new Map(found.known.map(({ id }, index) => [id, index]));
+    pools.push({ name: pool.name, upstreams: found.known, indexById });
   }
+  problems.unshift(...passwordConflicts(pools, MOST_CONFLICTS).map(conflictText));
   return { upstreams, problems };
 }
 
-function inspectPool({ name, algorithm, sources }: PoolConfig): ListReport {
+/** `known`: upstreams that stand in files and in the configuration itself. */
+function inspectPool({
+  name,
+  algorithm,
+  sources,
+}: PoolConfig): ListReport & { readonly known: readonly Upstream[] } {
   let upstreams = 0;
   const problems: string[] = [];
+  const known: Upstream[] = [];
   for (const source of sources) {
     if (source.kind === 'list') continue;
     if (source.kind !== 'file') {
       upstreams += source.kind === 'template' ? source.exits : 1;
+      const parsed = source.kind === 'url' ? parseUpstreamUrl(source.url.reveal(), source.options) : null;
+      if (parsed?.kind === 'upstream') known.push(parsed.upstream);
       continue;
     }
     try {
       const list = parseList(readFileSync(source.file, 'utf8'), source.options);
       upstreams += list.entries.length;
+      for (const entry of list.entries) known.push(entry);
       for (const { line, reason } of list.problems) problems.push(`${source.file}:${line}: ${reason}`);
       if (list.entries.length === 0) problems.push(`${source.file}: holds no upstream`);
     } catch (error) {
@@ -53,5 +71,5 @@ function inspectPool({ name, algorithm, sources }: PoolConfig): ListReport {
   }
   if (algorithm === 'ketama' && upstreams > KETAMA_MAX)
     problems.push(`pool ${name}: algorithm ketama is for at most ${KETAMA_MAX} upstreams, not ${upstreams}`);
-  return { upstreams, problems };
+  return { upstreams, problems, known };
 }

@@ -50,6 +50,17 @@ pools: { a: { upstreams: [ { file: proxies.txt }, { url: "http://10.0.0.3:1" } ]
     expect(told.join('\n')).not.toContain('CANARY');
   });
 
+  it('A12 warns of one upstream with two passwords, which are one exit', async () => {
+    writeFileSync(join(folder, 'two.txt'), 'http://u:CANARY-2@h:1\n');
+    const { code, told } = await check(`
+pools: { a: { upstreams: [ { url: "http://u:CANARY-1@h:1" } ] }, b: { upstreams: [ { file: two.txt } ] } }
+routes: [ { match: {}, pools: [ a, b ] } ]
+`);
+    expect(code).toBe(0);
+    expect(told.join('\n')).toMatch(/warning: upstream http:\/\/h:1 .* in pool a and another in pool b/);
+    expect(told.join('\n')).not.toContain('CANARY');
+  });
+
   it('warns of lines in lists that would be left out, the first twenty of them', async () => {
     writeFileSync(join(folder, 'bad.txt'), 'htp://u:CANARY@h\n'.repeat(30));
     const { code, told } = await check('pools: { a: { upstreams: [ { file: bad.txt } ] } }');

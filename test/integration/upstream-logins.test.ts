@@ -169,3 +169,15 @@ describe.each(['http', 'https', 'socks5'])('G6 logins of %s upstreams in lists t
     expect(got.every((text) => session.test(text))).toBe(true);
   });
 });
+
+describe('A12 one login with two passwords', () => {
+  it('is told of when the gateway starts, without the passwords', async () => {
+    const urls = ['http://u:CANARY-1@127.0.0.1:9', 'http://u:CANARY-2@127.0.0.1:9'];
+    const [a, b] = urls.map((url) => ({ upstreams: [{ url }] }));
+    const config = { pools: { a, b }, routes: [{ match: {}, pools: ['a', 'b'] }] };
+    const gateway = await stage.gateway([], config);
+    const note = await gateway.event('note', ({ what }) => what === 'password_differs');
+    expect(note).toMatchObject({ level: 'warn', detail: { pools: 'a, b' } });
+    expect(JSON.stringify(note)).not.toContain('CANARY');
+  });
+});
