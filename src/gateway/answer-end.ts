@@ -11,6 +11,7 @@ import type { JudgedTry } from './held-answer.js';
 import { showSite } from './guard-site.js';
 import { learnOf, recordTry } from './record.js';
 import type { GatewayServices } from './services.js';
+import { settleSilences } from './silences.js';
 
 const KINDS: Readonly<Record<BodyFault['kind'], FaultKind>> = {
   closed: 'closed',
@@ -64,6 +65,7 @@ function write(
   { verdict, facts }: { readonly verdict: Verdict; readonly facts: AttemptFacts },
 ): void {
   recordTry(services, job, exit, { verdict, facts, tookMs });
+  if (verdict.health === 'silent') settleSilences(services, job, { silences: [{ exit, verdict }] }, false);
   learnOf(services, job, { exit, visit, verdict, facts, tookMs });
 }
 

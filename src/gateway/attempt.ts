@@ -23,6 +23,7 @@ import { pickAnother } from './pick-in-turn.js';
 import { isSuspended, learnOf, recordTry, settleSuspects, tellTry } from './record.js';
 import { appendMaking, refuse, siteIsDown } from './respond.js';
 import type { GatewayServices } from './services.js';
+import { isReached, settleSilences } from './silences.js';
 import { chargeTry } from './tiers.js';
 import type { Trace } from './trace.js';
 import type { Ask } from './understand.js';
@@ -103,6 +104,7 @@ async function attemptEach(services: GatewayServices, job: Job, course: Course):
     if (exit !== null) leave(services, job);
   } finally {
     course.held?.discard();
+    settleSilences(services, job, course, false);
   }
 }
 
@@ -164,6 +166,7 @@ async function tryThrough(
   else noteBegun(services, job, exit.slot);
   const wanted = decide(services, job, course, { verdict, facts, nowMs, isRetried });
   if (isEnded) learnOf(services, job, { exit, visit, verdict, facts, tookMs });
+  if (verdict.health === 'silent') course.silences = [...course.silences, { exit, verdict }];
   const suspectStatus = statusOfSuspect(verdict, facts);
   if (suspectStatus !== null) course.suspects = [...course.suspects, { exit, visit, status: suspectStatus }];
   const next =
@@ -176,6 +179,7 @@ async function tryThrough(
     return next;
   }
   const isPageOwn = decision.kind === 'deliver' && decision.isPageOwn;
+  settleSilences(services, job, course, isReached(verdict, facts));
   settleSuspects(services, job, course.suspects, { verdict, isPageOwn, exit });
   await settle(services, job, course, { made, verdict, exit, visit, tookMs, decision });
   return null;

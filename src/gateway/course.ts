@@ -8,6 +8,7 @@ import { pickExit } from './pick-in-turn.js';
 import type { Suspect } from './record.js';
 import type { GatewayServices } from './services.js';
 import { SessionPin } from './session-pin.js';
+import type { Silence } from './silences.js';
 
 /** The memory of one exchange. */
 export interface Course {
@@ -22,11 +23,14 @@ export interface Course {
   previousSuspectStatus: number | null;
   /** Answers that looked like a block by their status alone. */
   suspects: readonly Suspect[];
+  /** Silent tries, until it is known whether the site can be reached. */
+  silences: readonly Silence[];
   /** The best answer so far; null before the first retry. */
   held: HeldAnswer | null;
 }
 
 const NO_SUSPECTS: readonly Suspect[] = [];
+const NO_SILENCES: readonly Silence[] = [];
 
 /** The course of an exchange that begins. */
 export function begin(services: GatewayServices, job: Job): Course {
@@ -46,6 +50,7 @@ export function begin(services: GatewayServices, job: Job): Course {
     again: null,
     previousSuspectStatus: null,
     suspects: NO_SUSPECTS,
+    silences: NO_SILENCES,
     held: null,
   };
 }

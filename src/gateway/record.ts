@@ -128,7 +128,9 @@ function effectOf(
   const isAnswered = facts.kind === 'answer' && !facts.refusedTunnel;
   // While the site is down or the rule fires on everything, nothing is held against an exit but what is its own.
   const isExcused = siteGuard.isDown(site) || isSuspended(services, job, verdict);
-  if (verdict.health !== null && !(isExcused && isOfSite(verdict)))
+  // What may be the site's is held until the exchange shows more, see silences.ts.
+  if (verdict.health === 'silent') return NONE;
+  if (verdict.health !== null && !(isExcused && verdict.health === 'unclear'))
     return ledger.recordTransportFailure(exit.slot, verdict.health, nowMs, site);
   if (!isExcused) {
     if (verdict.rule !== null && verdict.name !== 'ok')
@@ -140,11 +142,6 @@ function effectOf(
   if (verdict.name !== 'ok') return ledger.recordReached(exit.slot, nowMs);
   ledger.firstByte(exit.slot, tookMs);
   return ledger.recordSuccess(exit.slot, site, nowMs);
-}
-
-/** A fault on the way that may be the site's. */
-function isOfSite({ health }: Verdict): boolean {
-  return health === 'silent' || health === 'unclear';
 }
 
 /**

@@ -55,6 +55,7 @@ function holdAgainst(
   if (reports.isReported(exit.upstream.id, site, nowMs))
     banReported(services, { exit: exit.upstream.id, site, request, field: `tunnel: ${sign}` });
   if (sign !== 'cut' && sign !== 'silence') return;
+  if (services.siteGuard.isFailingAll(site, nowMs)) return;
   const effect = ledger.recordTransportFailure(exit.slot, 'silent', nowMs, site);
   tellOfBan(services, exit, effect, () => plainEvidence(request, 'silent'));
 }

@@ -82,6 +82,8 @@ interface Watch {
 export const RECENT_TRIES = 20;
 /** A canary that says nothing for this long makes room for another. */
 export const CANARY_LAPSE_MS = 60_000;
+/** So many exits that fail at a site say that others would too. */
+const SEVERAL = 2;
 const MOST_SITES = 10_000;
 const MOST_EXITS = 64;
 
@@ -123,6 +125,17 @@ export class SiteGuard {
   /** Whether the site is down, so that nothing is held against exits there. */
   isDown(site: string): boolean {
     return this.#stateOf(site).kind === 'down';
+  }
+
+  /** Whether several exits have failed there of late and none was served: then it is no sign against one of them. */
+  isFailingAll(site: string, nowMs: number): boolean {
+    const watch = this.#watches.get(site);
+    if (watch === undefined) return false;
+    const sinceMs = nowMs - this.rules.windowMs;
+    if (watch.lastGoodMs >= sinceMs) return false;
+    let failing = 0;
+    for (const { atMs } of watch.failed.values()) if (atMs >= sinceMs) failing++;
+    return failing >= SEVERAL;
   }
 
   /** Whether this rule fires on everything there, so that its word counts for nothing. */

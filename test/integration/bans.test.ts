@@ -100,6 +100,32 @@ describe('B02 every exit set aside', () => {
   });
 });
 
+describe('B04 names that nobody has, through proxies that close without a word', () => {
+  it('cost no exit, plain and by CONNECT, while closes at sites that others reach still do', async () => {
+    let isBroken = false;
+    const closing = (peer: Peer, { head }: { head: string }): void => {
+      if (head.includes('dead-') || isBroken) peer.end();
+      else if (head.startsWith('CONNECT')) peer.write('HTTP/1.1 200 OK\r\n\r\n').echo();
+      else peer.answer('page');
+    };
+    const exits = await Promise.all([stage.exit(closing), stage.exit(closing)]);
+    const gateway = await stage.gateway([
+      ...exits,
+      await stage.exit((peer, { head }) => {
+        if (head.includes('dead-')) peer.end();
+        else peer.answer('page');
+      }),
+    ]);
+    for (const { status } of await many(10, gateway, (n) => `http://dead-${n}.example/`))
+      expect(status).toBe(502);
+    for (let n = 0; n < 6; n++) (await connect(gateway, `dead-${n}.example:443`)).client.destroy();
+    expect(bansIn(gateway)).toEqual([]);
+    isBroken = true;
+    await many(8, gateway, (n) => `http://site-${n}.example/`);
+    expect(bansIn(gateway)).toMatchObject([{ reason: 'silent', site: null }]);
+  });
+});
+
 describe('B05 an exit whose tunnels are silent', () => {
   const silent = (peer: Peer): void => void peer.write('HTTP/1.1 200 OK\r\n\r\n');
   const ending = (peer: Peer): void => {

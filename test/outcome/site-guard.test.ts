@@ -221,11 +221,14 @@ class Model {
   }
 }
 
+const sightings = {
+  sighting: fc.constantFrom<Sighting>(bad, bad, fired, fired, good),
+  waitMs: fc.constantFrom(0, 0, 10, 1000, 5000, 30_000, 700_000),
+};
 const step = fc.record({
   what: fc.constantFrom('saw', 'saw', 'saw', 'saw', 'admit', 'ended'),
   exit: fc.nat(7),
-  sighting: fc.constantFrom<Sighting>(bad, bad, fired, fired, good),
-  waitMs: fc.constantFrom(0, 0, 10, 1000, 5000, 30_000, 700_000),
+  ...sightings,
 });
 
 describe('G8 the site guard equals the model', () => {
@@ -252,5 +255,32 @@ describe('G8 the site guard equals the model', () => {
       { numRuns: 10_000 },
     );
     expect([...seen].sort()).toEqual(['none', 'rule_resumed', 'rule_suspended', 'site_down', 'site_up']);
+  });
+});
+
+describe('B04 a site that fails at every exit', () => {
+  it('is no sign against one of them: as a model says that keeps every sighting', () => {
+    const seen = new Set<boolean>();
+    // Fewer exits than it takes for a site to be down, so that only the sightings count.
+    const some = fc.record({ ...sightings, exit: fc.nat(rules.exits - 2) });
+    fc.assert(
+      fc.property(fc.array(some, { maxLength: 30 }), (steps) => {
+        const guard = new SiteGuard(rules);
+        const told: { exit: number; isGood: boolean; atMs: number }[] = [];
+        let nowMs = 0;
+        for (const { exit, sighting, waitMs } of steps) {
+          nowMs += waitMs;
+          guard.saw(SITE, exit, sighting, nowMs);
+          told.push({ exit, isGood: sighting.kind === 'good', atMs: nowMs });
+          const late = told.filter(({ atMs }) => atMs >= nowMs - rules.windowMs);
+          const failed = new Set(late.map((one) => one.exit));
+          const isFailingAll = late.every(({ isGood }) => !isGood) && failed.size >= 2;
+          expect(guard.isFailingAll(SITE, nowMs)).toBe(isFailingAll);
+          seen.add(isFailingAll);
+        }
+        expect(guard.isFailingAll('other.example', nowMs)).toBe(false);
+      }),
+    );
+    expect(seen.size).toBe(2);
   });
 });
