@@ -161,7 +161,7 @@ export const errorTable = {
   ]),
   target_failed: row(502, 'target', true, [
     'http_protocol_error',
-    'The answer of the target can not be understood.',
+    'The target failed, or its answer can not be understood.',
     'The detail names the fault; the page itself may be broken.',
   ]),
 } satisfies Record<string, ErrorRow>;
@@ -172,6 +172,8 @@ export type ErrorCode = keyof typeof errorTable;
 /** An error answer: the code, and what was special this time. Never holds a secret. */
 export interface Failure {
   readonly code: ErrorCode;
+  /** What happened, where the title of the table says less. */
+  readonly title?: string;
   /** What exactly was wrong, for the person who reads the answer. */
   readonly detail: string;
   /** For how long it makes no sense to come back, if that is known. */

@@ -11,7 +11,7 @@ import type { Upstream } from '../upstreams/upstream.js';
 import type { Job } from './attempt.js';
 import type { GatewayServices } from './services.js';
 import type { SessionPin } from './session-pin.js';
-import { isBroke, poolsFor } from './tiers.js';
+import { isBroke, isTooDear, poolsFor } from './tiers.js';
 
 /** An exit for one try. */
 export interface Exit {
@@ -48,6 +48,13 @@ export interface NoExit {
 const MAX_ASKS = 4;
 
 type None = Extract<Choice, { kind: 'none' }>;
+
+const noPool: None = {
+  kind: 'none',
+  retryAfterMs: null,
+  reason: 'no pool of the route matches',
+  isImpossible: true,
+};
 
 /** What picking needs of the exchange's course. */
 export interface PickCourse {
@@ -147,8 +154,8 @@ export function chooseFrom(
   const filter = withRouteFilter(context.controls.filter, route.filter);
   const all = poolsFor(services, job, pinned);
   const pools = course.poolCount === undefined ? all : all.slice(0, course.poolCount);
-  if (all.length === 0 && isBroke(services, job)) return noBudget(services);
-  let soonest: None = { kind: 'none', retryAfterMs: null, reason: 'no pool of the route matches' };
+  if (all.length === 0 && isBroke(services, job)) return isTooDear(job) ? tooDear(job) : noBudget(services);
+  let soonest: None = noPool;
   for (const pool of pools) {
     const ask = askFor(services, job, course, { pool, pinned, filter });
     const choice = choose(ask);
@@ -165,10 +172,16 @@ export function chooseFrom(
     if (choice.isPinFull === true) return noExit(choice);
     // Dearer pools are for what is blocked, not for what has to wait a moment.
     if (choice.isResting === true && route.escalate !== null) return noExit(choice);
-    if (soonest.retryAfterMs === null || (choice.retryAfterMs ?? Infinity) < soonest.retryAfterMs)
-      soonest = choice;
+    if (isSooner(choice, soonest)) soonest = choice;
   }
-  return noExit(soonest);
+  return soonest.isImpossible === true ? impossible(job, filter) : noExit(soonest);
+}
+
+/** A wait is better than none, and none than what no exit will ever give. */
+function isSooner(choice: None, soonest: None): boolean {
+  if (soonest.isImpossible === true) return true;
+  if (choice.isImpossible === true) return false;
+  return soonest.retryAfterMs === null || (choice.retryAfterMs ?? Infinity) < soonest.retryAfterMs;
 }
 
 /** What choosing in one pool goes by. */
@@ -249,8 +262,30 @@ export function exitOf(
 /** No exit, and no wait that could help. */
 export const never = { kind: 'none', isFull: false, isResting: false } as const;
 
+function tooDear({ ask }: Job): NoExit {
+  const { label, costCeiling } = ask.route;
+  const detail =
+    `A request by route ${label} may cost ${costCeiling}, and each of its pools costs more per request. ` +
+    'Coming back later does not help: raise cost_ceiling of the route, or give it a cheaper pool.';
+  return { ...never, failure: { code: 'no_upstream', detail, isRetryable: false } };
+}
+
+/** Nothing that the route's pools have is what the request asks for. */
+function impossible({ ask }: Job, filter: ExitFilter): NoExit {
+  const { label, pools } = ask.route;
+  const { pool } = ask.context.controls.filter;
+  const wishes = Object.entries({ pool, ...filter })
+    .map(([name, value]) => [name, String(value ?? '')] as const)
+    .filter(([, value]) => value !== '')
+    .map(([name, value]) => `${name} ${value}`);
+  const detail =
+    `No exit of route ${label} (pools: ${pools.join(', ')}) is what the request asks for: ${wishes.join(', ')}. ` +
+    'Coming back later does not help: ask for something else, or add such exits.';
+  return { ...never, failure: { code: 'no_upstream', detail, isRetryable: false } };
+}
+
 function noBudget({ clock }: GatewayServices): NoExit {
-  const detail = 'The budget of every pool of the route is spent, or the request may not cost as much.';
+  const detail = 'The budget of the pools of the route is spent for today; it is new at midnight, UTC.';
   return {
     ...never,
     failure: { code: 'no_upstream', detail, retryAfterMs: untilTomorrowMs(clock.wallMs()) },

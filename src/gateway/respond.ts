@@ -52,7 +52,7 @@ function explanation({ route, pool, why, tier }: Trace): string {
 /** Why a request is not even tried: the site guard has found the site down. */
 export function siteIsDown(site: string, retryAfterMs: number): Failure {
   const detail = `The site ${site} fails through every exit; one request at a time tries whether it is back.`;
-  return { code: 'target_failed', detail, retryAfterMs };
+  return { code: 'target_failed', title: 'The site is down.', detail, retryAfterMs };
 }
 
 /**
@@ -114,7 +114,7 @@ function errorFields(trace: Trace, failure: Failure): Fields {
     proxyStatusField(trace.upstream === null ? details : { ...details, nextHop: trace.upstream.id }),
   );
   const isLater = row.status === 503 || row.status === 429 || failure.retryAfterMs !== undefined;
-  if (row.retryable && isLater)
+  if ((failure.isRetryable ?? row.retryable) && isLater)
     fields.append('Retry-After', String(Math.max(1, Math.ceil((failure.retryAfterMs ?? 1000) / 1000))));
   if (row.status === 407) fields.append('Proxy-Authenticate', 'Basic realm="turnpike", charset="UTF-8"');
   return fields;
@@ -124,7 +124,7 @@ function problemOf(requestId: string, failure: Failure): Record<string, unknown>
   const row = errorTable[failure.code];
   return {
     type: 'about:blank',
-    title: row.title,
+    title: failure.title ?? row.title,
     status: row.status,
     detail: failure.detail,
     code: failure.code,

@@ -71,8 +71,18 @@ export function poolsFor(services: GatewayServices, job: Job, pinned: string | n
 
 /** Why there is no pool: money, or nothing of the kind. */
 export function isBroke(services: GatewayServices, job: Job): boolean {
-  const { route } = job.ask;
-  return route.pools.length > 0 && !route.pools.some((name) => isAffordable(services, job, name));
+  const pools = poolsWanted(job);
+  return pools.length > 0 && !pools.some((name) => isAffordable(services, job, name));
+}
+
+function poolsWanted({ ask }: Job): readonly string[] {
+  const { pool } = ask.context.controls.filter;
+  return pool === null ? ask.route.pools : ask.route.pools.filter((name) => name === pool);
+}
+
+/** Whether even the first try through any pool of the route costs more than one request may. */
+export function isTooDear(job: Job): boolean {
+  return poolsWanted(job).every((name) => costOf(job, name).perRequest > job.ask.route.costCeiling);
 }
 
 /** A try begins: it is charged, and the exchange remembers what it has cost. */

@@ -53,7 +53,7 @@ const BACK_SHARE = 0.5;
 /** The tiers of one route for one site. */
 export class Escalation {
   #tier = 0;
-  #why = 'cheapest';
+  #why = 'the first pool of the route';
   #canaries = 0;
   readonly #seen: Seen[] = [];
 

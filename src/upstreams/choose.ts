@@ -62,6 +62,8 @@ export type Choice =
       readonly reason: string;
       /** The session's exit would do but for its slots, or after a rest. */
       readonly isPinFull?: boolean;
+      /** No exit of the pool is what the request asks for, whenever it comes back. */
+      readonly isImpossible?: boolean;
       /** There are exits that only have to rest, or wait for the site's own slots. */
       readonly isResting?: boolean;
     };
@@ -190,6 +192,7 @@ const noMatch: Extract<Choice, { kind: 'none' }> = {
   kind: 'none',
   retryAfterMs: null,
   reason: 'no exit matches the filter',
+  isImpossible: true,
 };
 
 function notOurs(share: ShareView): Extract<Choice, { kind: 'none' }> {

@@ -133,3 +133,47 @@ describe('S7 N9 an exhausted pool of a route that escalates', () => {
     expect(ends).toEqual(['named', 'twice']);
   });
 });
+
+describe('B02 what no exit can ever give', () => {
+  it.each([
+    ['a country', 'X-Turnpike-Country: de', /route .* is what the request asks for: country de\./],
+    ['a tag', 'X-Turnpike-Tags: fast', /tags fast/],
+    ['an exit', 'X-Turnpike-Upstream: u-nobody', /upstream u-nobody/],
+  ])('%s: is told at once, as no matter of time, and with what to change', async (_what, field, words) => {
+    const gateway = await stage.gateway([await stage.good('a')]);
+    const answer = await ask(gateway, page, { fields: [field] });
+    expect(answer.problem()).toMatchObject({ code: 'no_upstream', status: 503, retryable: false });
+    expect(answer.problem().detail).toMatch(words);
+    expect(answer.problem().detail).toContain('ask for something else, or add such exits');
+    expect(answer.field('retry-after')).toBeUndefined();
+  });
+
+  it('a request for less than any pool costs', async () => {
+    const exit = await stage.good('a');
+    const gateway = await stage.gateway([], {
+      pools: { dear: { upstreams: [{ url: exit.url }], cost: { per_request: 1 } } },
+      routes: [{ name: 'shop', pools: ['dear'], cost_ceiling: 0.5 }],
+    });
+    const answer = await ask(gateway, page);
+    expect(answer.problem()).toMatchObject({ code: 'no_upstream', retryable: false });
+    expect(answer.problem().detail).toMatch(/route shop may cost 0.5, .*raise cost_ceiling/);
+    expect(answer.field('retry-after')).toBeUndefined();
+  });
+
+  it('but one that another pool has, which only has to rest, is waited for', async () => {
+    const [plain, german] = [await stage.good('a'), await stage.exit((peer) => peer.reset())];
+    const gateway = await stage.gateway([], {
+      pools: {
+        plain: { upstreams: [{ url: plain.url }] },
+        german: { upstreams: [{ url: german.url, country: 'de' }] },
+      },
+      routes: [{ pools: ['german', 'plain'] }],
+      bans: { max_ejected: 1 },
+    });
+    const asked = { fields: ['X-Turnpike-Country: de'] };
+    for (let n = 0; n < 2; n++) await ask(gateway, `http://site-${n}.example/`, asked);
+    const answer = await ask(gateway, page, asked);
+    expect(answer.problem()).toMatchObject({ code: 'no_upstream', retryable: true });
+    expect(Number(answer.field('retry-after'))).toBeGreaterThan(1);
+  });
+});

@@ -38,7 +38,7 @@ describe('N9 escalation by cost', () => {
   it('stays with the cheap pool while its share of blocks is acceptable', () => {
     const choices = serve(new Escalation(), 200, (_, n) => n % 5 === 0);
     expect(new Set(choices.map(({ tier }) => tier))).toEqual(new Set([0]));
-    expect(choices[0]?.why).toBe('cheapest');
+    expect(choices[0]?.why).toBe('the first pool of the route');
   });
 
   it('goes to the dear pool when the cheap one is blocked, and says why', () => {
