@@ -72,7 +72,12 @@ describe('S7 a site that is down', () => {
     expect(await bansOf(gateway)).toEqual([]);
     expect(await sitesOf(gateway)).toMatchObject([{ site: 'site.example', state: 'down', rule: null }]);
     const told = await ask(gateway, page);
-    expect(told.problem()).toMatchObject({ code: 'target_failed', blame: 'target', retryable: true, title: 'The site is down.' });
+    expect(told.problem()).toMatchObject({
+      code: 'target_failed',
+      blame: 'target',
+      retryable: true,
+      title: 'The site is down.',
+    });
     expect(Number(told.field('retry-after'))).toBeLessThanOrEqual(5);
     expect((await connect(gateway, 'site.example:443')).answer.problem().code).toBe('target_failed');
     expect((await ask(gateway, 'http://other.example/')).status).toBe(200);
