@@ -211,6 +211,7 @@ function observe(plant: Plant, gauges: Gauges): Metrics {
         shareCounts(services.shares, services.rules().runtime.pools.values(), services.clock.nowMs()).flatMap(
           ({ pool, own }): [string, number][] => (own === null ? [] : [[pool, own]]),
         ),
+      capturesFailed: () => services.captures.failed,
       upstreamConnectionsIdle: () => services.opener.idle.size,
       sitesGuarded: () => {
         const counts = new Map([

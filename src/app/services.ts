@@ -176,7 +176,7 @@ function servicesOf(basics: Basics, made: Made): GatewayServices {
     admission: new Admission({ limits, relays: () => relays.size, afterTurn }),
     relays,
     baseline: new Baseline(),
-    captures: new Captures(),
+    captures: new Captures(emit),
     judge: new BodyJudge(new JudgeWorker(clock)),
   };
 }

@@ -1,9 +1,10 @@
 /**
  * Stores judged answers as files for the rule lab (`app/stored-answer.ts` reads them): bodies bounded, secrets taken
- * out, the folder bounded. A full or unwritable folder costs captures and nothing else.
+ * out, the folder bounded. A full disk or an unwritable folder costs captures and nothing else, and is told once.
  */
 import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Emit } from '../core/events.js';
 import { Fields } from '../http1/fields.js';
 import type { Verdict } from '../outcome/classify.js';
 import type { HopAnswer } from '../open/channel.js';
@@ -30,8 +31,13 @@ export class Captures {
   private writing = 0;
   private usedBytes = 0;
   private usedFiles = 0;
-  private opening: Promise<boolean> | null = null;
+  private opening: Promise<void> | null = null;
   private dir = '';
+  private isFailing = false;
+  /** Captures that could not be written. */
+  failed = 0;
+
+  constructor(private readonly emit: Emit) {}
 
   /** Stores an answer if the rules want it. Returns at once; never throws. */
   store(
@@ -47,9 +53,9 @@ export class Captures {
     if (this.writing >= MOST_WRITING) return;
     const bytes = fileOf(rules, what);
     this.writing++;
-    void this.write(rules, `${what.ask.context.requestId}-${what.verdict.name}`, bytes).finally(
-      () => this.writing--,
-    );
+    void this.write(rules, `${what.ask.context.requestId}-${what.verdict.name}`, bytes)
+      .catch((error: unknown) => this.hasFailed(rules.dir, error))
+      .finally(() => this.writing--);
   }
 
   private async write(rules: CaptureRules, name: string, bytes: Buffer): Promise<void> {
@@ -57,28 +63,39 @@ export class Captures {
       this.dir = rules.dir;
       this.opening = this.open(rules.dir);
     }
-    if ((await this.opening) !== true) return;
+    await this.opening;
     if (this.usedFiles >= rules.files || this.usedBytes + bytes.length > rules.totalBytes) return;
     this.usedFiles++;
     this.usedBytes += bytes.length;
     const file = join(rules.dir, `${name}-${this.usedFiles}.http`);
-    await writeFile(file, bytes, { mode: 0o600, flag: 'wx' }).catch(() => undefined);
+    await writeFile(file, bytes, { mode: 0o600, flag: 'wx' });
+    if (this.isFailing) this.tell('info', 'captures_resumed', { dir: rules.dir });
+    this.isFailing = false;
+  }
+
+  /** Told once, until a capture is written again. The next one looks at the folder anew. */
+  private hasFailed(dir: string, error: unknown): void {
+    this.failed++;
+    this.dir = '';
+    if (this.isFailing) return;
+    this.isFailing = true;
+    const cause = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+    this.tell('warn', 'captures_failed', { dir, cause });
+  }
+
+  private tell(level: 'info' | 'warn', what: string, detail: Record<string, string>): void {
+    this.emit({ type: 'note', level, what, detail });
   }
 
   /** Makes the folder and counts what is in it. */
-  private async open(dir: string): Promise<boolean> {
+  private async open(dir: string): Promise<void> {
     this.usedBytes = 0;
     this.usedFiles = 0;
-    try {
-      await mkdir(dir, { recursive: true, mode: 0o700 });
-      for (const name of await readdir(dir)) {
-        const { size } = await stat(join(dir, name));
-        this.usedFiles++;
-        this.usedBytes += size;
-      }
-      return true;
-    } catch {
-      return false;
+    await mkdir(dir, { recursive: true, mode: 0o700 });
+    for (const name of await readdir(dir)) {
+      const { size } = await stat(join(dir, name));
+      this.usedFiles++;
+      this.usedBytes += size;
     }
   }
 }

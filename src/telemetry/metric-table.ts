@@ -134,6 +134,7 @@ export const metricTable = {
   ),
   turnpike_exits_own: gauge('Exits of a shared pool that are this gateway’s.', 'pool'),
   turnpike_state_bans_total: counter('Words about bans: applied from others, said, dropped.', 'event'),
+  turnpike_captures_failed_total: counter('Judged answers that could not be stored (capture.dir).'),
   turnpike_log_lines_dropped_total: counter('Log lines lost because they could not be written.'),
   turnpike_config_reloads_total: counter('New configurations, by what came of them.', 'outcome'),
   turnpike_notes_total: counter('Notes of the gateway about itself, by level.', 'level'),

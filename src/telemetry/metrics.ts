@@ -39,6 +39,7 @@ export interface Gauges {
   readonly upstreamConnectionsIdle?: () => number;
   readonly deadlines?: () => number;
   readonly logLinesDropped?: () => number;
+  readonly capturesFailed?: () => number;
   readonly exits?: () => Iterable<ExitCount>;
   /** Sites that are down, or have a rule suspended, by state. */
   readonly sitesGuarded?: () => ReadonlyMap<string, number>;
@@ -108,6 +109,7 @@ function gaugesText(gauges: Gauges, version: string): string {
     ),
     ...stateTexts(gauges.state?.() ?? null, text),
     text('turnpike_log_lines_dropped_total', asReading(gauges.logLinesDropped)),
+    text('turnpike_captures_failed_total', asReading(gauges.capturesFailed)),
     text('turnpike_build_info', [{ labels: [version, process.version], value: 1 }]),
   ].join('');
 }

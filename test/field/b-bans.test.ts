@@ -6,17 +6,33 @@ import { createStage } from '../support/stage.js';
 
 const stage = createStage();
 
+/** Opens for good when so many have come. */
+function newBarrier(count: number): { pass(): Promise<void> } {
+  let open: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  let come = 0;
+  return {
+    pass: () => {
+      if (++come === count) open();
+      return opened;
+    },
+  };
+}
+
 describe('B09 the load of an exit that goes', () => {
   it('spreads over all others, none of which gets more than it bears', async () => {
     const BEARS = 20;
     const busiest = new Map<number, number>();
+    // Answers wait until two thirds of a round are there, so that exits are as full as they get.
+    const CROWD = 100;
+    let barrier = newBarrier(CROWD);
     const exits = await Promise.all(
       Array.from({ length: 10 }, (_, index) => {
         let busy = 0;
         return stage.exit(async (peer) => {
           busy++;
           busiest.set(index, Math.max(busiest.get(index) ?? 0, busy));
-          await new Promise((resolve) => setTimeout(resolve, 30));
+          await barrier.pass();
           if (busy > BEARS) peer.answer('too much', '429 Too Many Requests', ['Retry-After: 60']);
           else peer.answer('page');
           busy--;
@@ -42,6 +58,7 @@ describe('B09 the load of an exit that goes', () => {
     const moved = first
       .map((answer, n) => ({ answer, n }))
       .filter(({ answer }) => answer.field('x-turnpike-upstream') === lost);
+    barrier = newBarrier(CROWD);
     const second = await round();
     expect(new Set(second.map(({ status }) => status))).toEqual(new Set([200]));
     const taken = new Set(moved.map(({ n }) => second[n]?.field('x-turnpike-upstream')));

@@ -8,7 +8,7 @@ import { keptOutput } from '../cli/support.js';
 import { adminSection, askAdmin, tokens } from '../support/admin.js';
 import { ask } from '../support/ask.js';
 import { createStage } from '../support/stage.js';
-import { waitFor } from '../support/wait.js';
+import { eventually, waitFor } from '../support/wait.js';
 
 const stage = createStage();
 const html = 'Content-Type: text/html';
@@ -73,6 +73,33 @@ describe('a capture', () => {
     for (let n = 0; n < 5; n++) expect((await ask(gateway, 'http://shop.example/')).status).toBe(200);
     await gateway.close();
     expect(readdirSync(folder).length).toBeLessThanOrEqual(2);
+  });
+});
+
+describe('a capture that can not be stored', () => {
+  it('is counted, told once with the cause, and told again when it works', async () => {
+    const dir = join(folder, 'in-the-way');
+    writeFileSync(dir, '');
+    const exit = await stage.exit((peer) => void peer.answer('<p>captcha-zxq</p>', '200 OK', [html]));
+    const gateway = await stage.gateway([exit], {
+      rules: [{ ...rules[0], then: ['retry_only'] }],
+      capture: { dir },
+      retry: { retries: 0 },
+    });
+    const one = async (): Promise<void> => void (await ask(gateway, 'http://shop.example/'));
+    for (let n = 0; n < 3; n++) await one();
+    await eventually('three failures', async () =>
+      (await gateway.metrics()).includes('turnpike_captures_failed_total 3'),
+    );
+    const told = () =>
+      gateway.events.flatMap((each) =>
+        each.type === 'note' && each.what.startsWith('captures') ? [[each.what, each.detail['cause']]] : [],
+      );
+    expect(told()).toEqual([['captures_failed', 'EEXIST']]);
+    rmSync(dir);
+    await one();
+    await gateway.event('note', ({ what }) => what === 'captures_resumed');
+    expect(told()).toHaveLength(2);
   });
 });
 
