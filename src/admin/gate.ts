@@ -105,5 +105,14 @@ function isClient(request: FastifyRequest, parts: GateParts): boolean {
 function unauthorized(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const isTold = request.raw.headers.authorization !== undefined;
   reply.header('www-authenticate', `Bearer realm="turnpike admin"${isTold ? ', error="invalid_token"' : ''}`);
-  return sendProblem(reply, 401, 'Send Authorization: Bearer and a token of the configuration.');
+  return sendProblem(reply, 401, wantedOf(request));
+}
+
+/** What would do, and, where a login of a client would, that this one is none. */
+function wantedOf(request: FastifyRequest): string {
+  const token = 'Authorization: Bearer and a token of the configuration';
+  if (!isForClients(request.method, request.routeOptions.url ?? '')) return `Send ${token}.`;
+  const isBasic = /^basic /i.test(request.raw.headers.authorization ?? '');
+  const wrong = isBasic ? 'No client has this name and password. ' : '';
+  return `${wrong}Send Authorization: Basic with the name and password of a client, or ${token}.`;
 }

@@ -30,6 +30,7 @@ export interface ListProblem {
 }
 
 const MAX_PROBLEMS = 1000;
+const WANTED = 'each line must be one object, such as {"url":"http://host:port"}';
 const TWINS = 'two columns of the header mean the same';
 
 /** What a line gave. */
@@ -169,25 +170,25 @@ function jsonReader(options: UpstreamOptions): LineReader {
   return (line) => {
     if (isNothing(line)) return null;
     const record = recordOf(line);
-    return record === null
-      ? bad('the line is not a JSON object, with each name once')
-      : upstreamOfRecord(record, options);
+    return typeof record === 'string' ? bad(record) : upstreamOfRecord(record, options);
   };
 }
 
-function recordOf(line: string): ListRecord | null {
+/** The record, or what is wrong with the line. */
+function recordOf(line: string): ListRecord | string {
   let value: unknown;
   try {
     value = JSON.parse(line);
   } catch {
-    return null;
+    return `the line is not JSON; ${WANTED}`;
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
+  if (Array.isArray(value)) return `the line is a JSON array, not a JSON object; ${WANTED}`;
+  if (typeof value !== 'object' || value === null) return `the line is not a JSON object; ${WANTED}`;
   const record: ListRecord = {};
   for (const [name, item] of Object.entries(value)) {
     const field = fieldNamed(name);
     if (field === null) continue;
-    if (field in record) return null;
+    if (field in record) return 'the JSON object names the same thing twice';
     record[field] = item;
   }
   return record;

@@ -128,6 +128,19 @@ describe('exits', () => {
     ]);
   });
 
+  it('of a pool that there is not: says so, and which there are', async () => {
+    const gateway = await withExits('a');
+    const list = join(folder, 'list.txt');
+    writeFileSync(list, 'http://127.0.0.3:1');
+    const listed = await turnpike(gateway, 'exits', 'list', '--pool', 'nope');
+    expect([listed.code, listed.told.join()]).toEqual([
+      1,
+      expect.stringMatching(/no pool nope; .* has main/),
+    ]);
+    const added = await turnpike(gateway, 'exits', 'import', list, '--pool', 'nope');
+    expect([added.code, added.told.join()]).toEqual([1, expect.stringMatching(/no pool nope; .* has main/)]);
+  });
+
   it('are tried without a running gateway, good ones and bad ones', async () => {
     const good = await stage.good('good');
     const blocked = await stage.exit(
@@ -147,6 +160,9 @@ describe('exits', () => {
     writeFileSync(list, good.url);
     const table = await turnpike(null, 'exits', 'test', '--upstreams', list, ...url);
     expect([table.code, table.told]).toEqual([0, ['1 of 1 exits are good']]);
+    const near = await turnpike(null, 'exits', 'test', '--upstreams', list, '--url', 'http://127.0.0.1:1/');
+    expect(near.code).toBe(2);
+    expect(near.told.join('\n')).toMatch(/nothing was tried: .*\n.*add --allow-target 127\.0\.0\.1/);
     for (const bad of [
       ['--url', 'ftp://x'],
       ['--concurrency', '0'],

@@ -148,7 +148,11 @@ describe('S8 feedback by the API', () => {
     const gateway = await gatewayOf(1);
     const wrong = { authorization: `Basic ${Buffer.from('a:wrong').toString('base64')}` };
     const ask = { method: 'POST', token: null, headers: wrong, body: {} };
-    expect((await askAdmin(gateway.adminPort, '/api/v1/feedback', ask)).status).toBe(401);
+    const refused = await askAdmin(gateway.adminPort, '/api/v1/feedback', ask);
+    expect([refused.status, refused.body.detail]).toEqual([
+      401,
+      expect.stringMatching(/No client has this name and password.*Basic .* of a client/),
+    ]);
     const right = { authorization: as('a').slice('Proxy-Authorization: '.length) };
     for (const path of ['/api/v1/bans', '/api/v1/status', '/api/v1/clients'])
       expect((await askAdmin(gateway.adminPort, path, { token: null, headers: right })).status).toBe(401);

@@ -96,9 +96,10 @@ describe('JSON lines', () => {
   });
 
   it.each([
-    ['{"url":', /not a JSON object/],
-    ['["http://h:1"]', /not a JSON object/],
-    ['{"host":"a","ip":"b","port":1}', /each name once/],
+    ['{"url":', /is not JSON; each line must be one object/],
+    ['["http://h:1"]', /is a JSON array, not a JSON object; each line must be one object/],
+    ['[1,2]', /is a JSON array/],
+    ['{"host":"a","ip":"b","port":1}', /names the same thing twice/],
     ['{}', /neither url nor host/],
     ['{"host":"h"}', /port is missing/],
     ['{"host":"h","port":0}', /port is a number/],

@@ -71,7 +71,17 @@ function readPlace(cursor: string | undefined): ExitPlace | null {
   return { pool, index: Number(index), id };
 }
 
-function lookRoutes({ exits, clock }: AdminServices): ApiRoute[] {
+function hasPool(services: AdminServices, name: string): boolean {
+  return services.pools().some((pool) => pool.name === name);
+}
+
+function noPool(services: AdminServices, name: string): Problem {
+  const names = services.pools().map((pool) => pool.name);
+  return new Problem(422, `There is no pool ${name}; the configuration has ${names.join(', ') || 'none'}.`);
+}
+
+function lookRoutes(services: AdminServices): ApiRoute[] {
+  const { exits, clock } = services;
   return [
     route({
       method: 'GET',
@@ -82,6 +92,7 @@ function lookRoutes({ exits, clock }: AdminServices): ApiRoute[] {
       handle: ({ query }) => {
         const after = readPlace(query.cursor);
         const { pool = null, state = null, limit } = query;
+        if (pool !== null && !hasPool(services, pool)) throw noPool(services, pool);
         const { rows, next } = exits.page({ pool, state, after, limit });
         return {
           items: rows.map((row) => shown(row, clock.nowMs())),
@@ -129,8 +140,7 @@ function addRoute(services: AdminServices): ApiRoute {
     }),
     answer: { status: 201, shape: upstream },
     handle: async ({ body, by }) => {
-      if (!services.pools().some((pool) => pool.name === body.pool))
-        throw new Problem(422, 'There is no such pool.');
+      if (!hasPool(services, body.pool)) throw noPool(services, body.pool);
       const { weight, tags } = body;
       const options = { ...(weight !== undefined && { weight }), ...(tags !== undefined && { tags }) };
       const added = readExit(body.url, options);

@@ -101,7 +101,13 @@ async function tryAll(app: App, plan: Plan, password: string, output: Output): P
 
 function tell(tried: readonly Tried[], values: FlagValues, output: Output): void {
   if (values['json'] === true) {
-    output.print(JSON.stringify(tried, null, 2));
+    output.print(
+      JSON.stringify(
+        tried.map(({ isForbidden: _, ...shown }) => shown),
+        null,
+        2,
+      ),
+    );
     return;
   }
   const rows = tried.map(({ exit, address, isGood, status, ms, detail }) => [
@@ -130,6 +136,12 @@ async function testExits(values: FlagValues, output: Output): Promise<number> {
     const app = await buildApp(privateConfig(loaded.config, new Secret(password)));
     try {
       const tried = await tryAll(app, plan, password, output);
+      const refused = tried.find(({ isForbidden }) => isForbidden);
+      if (refused !== undefined) {
+        output.tell(`turnpike: --url: nothing was tried: ${refused.detail}`);
+        output.tell(`Where that is meant, add --allow-target ${plan.url.hostname}`);
+        return exitCodes.notStarted;
+      }
       tell(tried, values, output);
       return tried.length > 0 && tried.every(({ isGood }) => isGood) ? exitCodes.ok : exitCodes.failed;
     } finally {

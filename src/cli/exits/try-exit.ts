@@ -25,11 +25,18 @@ export interface TrialResult {
   readonly ms: number;
   /** What went wrong, or what the gateway thinks of the answer. */
   readonly detail: string;
+  /** The gateway goes to no such target, whatever the exit: nothing was tried. */
+  readonly isForbidden: boolean;
 }
 
 type Outcome = Omit<TrialResult, 'ms'>;
 
-const failed = (detail: string): Outcome => ({ isGood: false, status: null, detail });
+const failed = (detail: string, isForbidden = false): Outcome => ({
+  isGood: false,
+  status: null,
+  detail,
+  isForbidden,
+});
 
 /** Tries. Never rejects. */
 export async function tryExit(trial: Trial): Promise<TrialResult> {
@@ -50,20 +57,23 @@ function controls({ exit, login, timeoutMs }: Trial): Record<string, string> {
 }
 
 /** The words of the gateway about what went wrong (RFC 9209). */
-function saidBy(headers: http.IncomingHttpHeaders): string | null {
+function saidBy(headers: http.IncomingHttpHeaders): Outcome | null {
   const field = headers['proxy-status'];
-  const match = /details="((?:[^"\\]|\\.)*)"/.exec(Array.isArray(field) ? field.join() : (field ?? ''));
-  return match?.[1]?.replace(/\\(.)/g, '$1') ?? null;
+  const text = Array.isArray(field) ? field.join() : (field ?? '');
+  const match = /details="((?:[^"\\]|\\.)*)"/.exec(text);
+  const said = match?.[1]?.replace(/\\(.)/g, '$1');
+  return said === undefined ? null : failed(said, /; ?error=destination_ip_prohibited/.test(text));
 }
 
 function judge(answer: http.IncomingMessage): Outcome {
   answer.resume();
   const status = answer.statusCode ?? 0;
   const said = saidBy(answer.headers);
-  if (said !== null) return failed(said);
+  if (said !== null) return said;
   const verdict = answer.headers['x-turnpike-verdict'];
   const isGood = verdict === undefined ? status < 400 : verdict === 'ok';
-  return { isGood, status, detail: typeof verdict === 'string' ? verdict : isGood ? 'ok' : 'refused' };
+  const detail = typeof verdict === 'string' ? verdict : isGood ? 'ok' : 'refused';
+  return { isGood, status, detail, isForbidden: false };
 }
 
 function plainly(trial: Trial): Promise<Outcome> {
@@ -119,7 +129,7 @@ function openTunnel(trial: Trial): Promise<{ readonly socket: Duplex } | Outcome
         return;
       }
       socket.destroy();
-      resolve(failed(saidBy(answer.headers) ?? `the tunnel was refused with ${answer.statusCode ?? 0}`));
+      resolve(saidBy(answer.headers) ?? failed(`the tunnel was refused with ${answer.statusCode ?? 0}`));
     });
     request.end();
   });
