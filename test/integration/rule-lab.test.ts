@@ -110,9 +110,12 @@ describe('turnpike rules test', () => {
     const bad = await lab(file, folder);
     expect(bad.code).toBe(2);
     expect(bad.told).toContain('rules[0].when.body.matches: rule r: has no fixed text');
-    expect((await lab(join(folder, 'none.yaml'), folder)).told).toContain('can not be read');
+    const none = join(folder, 'none.yaml');
+    const missing = await lab(none, folder);
+    expect([missing.code, missing.told]).toEqual([2, expect.stringContaining(`${none} does not exist`)]);
+    expect(await run(['rules', 'list', '--rules', none], keptOutput())).toBe(2);
     writeFileSync(file, 'rules: []');
-    expect((await lab(file, join(folder, 'none'))).told).toContain('a sample can not be read');
+    expect((await lab(file, join(folder, 'none'))).told).toMatch(/a sample: .*none does not exist/);
     writeFileSync(join(folder, 'x.http'), 'no head');
     expect((await lab(file, folder)).rows).toMatchObject([
       { verdict: 'none', trouble: expect.stringContaining('first line') },

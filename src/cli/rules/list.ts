@@ -1,13 +1,12 @@
 /** `turnpike rules list`: the rules in force with a configuration, the shipped ones among them. */
-import { readFileSync } from 'node:fs';
-import { loadRules, type LoadedRules } from '../../config/rule-file.js';
+import type { LoadedRules } from '../../config/rule-file.js';
 import { ruleYaml } from '../../config/rule-yaml.js';
 import type { CommandRow } from '../commands.js';
 import { exitCodes } from '../exit-codes.js';
 import type { FlagValues } from '../flags.js';
 import type { Output } from '../output.js';
-import { tellProblems } from '../report.js';
 import { table } from '../table.js';
+import { readRules } from './read-rules.js';
 
 type Rule = Extract<LoadedRules, { kind: 'rules' }>['rules'][number];
 
@@ -25,11 +24,8 @@ function rowOf(rule: Rule): string[] {
 
 async function listRules(values: FlagValues, output: Output): Promise<number> {
   const file = typeof values['rules'] === 'string' ? values['rules'] : null;
-  const loaded = loadRules(file === null ? '' : readFileSync(file, 'utf8'));
-  if (loaded.kind === 'problems') {
-    tellProblems(loaded.problems, file, output);
-    return exitCodes.notStarted;
-  }
+  const loaded = readRules(file, output);
+  if (loaded === null) return exitCodes.notStarted;
   if (values['json'] === true) output.print(JSON.stringify(loaded.rules, null, 2));
   else if (values['yaml'] === true) output.print(ruleYaml(loaded.rules).trimEnd());
   else output.print(table(['RULE', 'DOES', 'SCOPE', 'SITE', 'LOOKS AT'], loaded.rules.map(rowOf)));

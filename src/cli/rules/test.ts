@@ -1,35 +1,20 @@
 /** `turnpike rules test`: which rule matches which stored answer, and why. */
-import { readFileSync } from 'node:fs';
 import type { LabRow } from '../../app/rule-lab.js';
-import { loadRules, type LoadedRules } from '../../config/rule-file.js';
+import { fileTrouble } from '../../config/secrets.js';
 import type { CommandRow } from '../commands.js';
 import { exitCodes } from '../exit-codes.js';
 import type { FlagValues } from '../flags.js';
 import type { Output } from '../output.js';
-import { tellProblems } from '../report.js';
 import { table } from '../table.js';
+import { readRules } from './read-rules.js';
 import { readSample, sampleFiles } from './samples.js';
-
-/** The rules of a file, or null after having told what is wrong. */
-function rulesIn(file: string, output: Output): Extract<LoadedRules, { kind: 'rules' }> | null {
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8');
-  } catch {
-    output.tell(`turnpike: ${file} can not be read`);
-    return null;
-  }
-  const loaded = loadRules(text);
-  if (loaded.kind === 'rules') return loaded;
-  tellProblems(loaded.problems, file, output);
-  return null;
-}
 
 function filesIn(paths: readonly string[], output: Output): string[] | null {
   try {
     return sampleFiles(paths);
-  } catch {
-    output.tell('turnpike: a sample can not be read');
+  } catch (error) {
+    const path = error instanceof Error && 'path' in error ? String(error.path) : '';
+    output.tell(`turnpike: a sample: ${path} ${fileTrouble(error)}`);
     return null;
   }
 }
@@ -56,7 +41,7 @@ function tell(rows: readonly LabRow[], values: FlagValues, output: Output): void
 }
 
 async function testRules(values: FlagValues, output: Output): Promise<number> {
-  const loaded = rulesIn(String(values['rules']), output);
+  const loaded = readRules(String(values['rules']), output);
   const files = loaded === null ? null : filesIn(values['samples'] as readonly string[], output);
   if (loaded === null || files === null) return exitCodes.notStarted;
   const { openLab } = await import('../../app/open-lab.js');
