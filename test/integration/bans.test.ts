@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { ask, connect, startExit, type Answer } from '../support/ask.js';
 import type { TestGateway } from '../support/gateway.js';
 import { refusedPort, type Peer } from '../support/scripted-upstream.js';
-import { startTinyproxy } from '../support/real-proxies.js';
 import { jumpingClock } from '../support/jumping-clock.js';
 import { createStage } from '../support/stage.js';
 
@@ -290,22 +289,5 @@ describe('B11 a Retry-After', () => {
     const { forMs } = await gateway.event('exit_banned');
     expect(forMs).toBeGreaterThan(500_000);
     expect(slow.heads.length).toBe(1);
-  });
-});
-
-describe('A12 a tinyproxy that refuses our login, which it says by 401 like a site', () => {
-  it('is set aside for it, over plain HTTP too; a 401 of the site is passed on', async () => {
-    const proxy = stage.keep(await startTinyproxy({ auth: { username: 'crawler', password: 'right' } }));
-    const wrong = proxy.url.replace('right', 'wrong');
-    const login = await stage.exit(
-      (peer) => void peer.answer('log in', '401 Unauthorized', ['WWW-Authenticate: Basic realm="site"']),
-    );
-    const gateway = await stage.gateway([wrong, login]);
-    const answers = await many(4, gateway, () => page);
-    expect(answers.map(({ status, body }) => [status, body.toString()])).toEqual(
-      answers.map(() => [401, 'log in']),
-    );
-    expect(bansIn(gateway)).toMatchObject([{ reason: 'auth', site: null }]);
-    expect(attemptsIn(gateway).filter((attempt) => attempt.verdict !== 'ok')).toHaveLength(1);
   });
 });

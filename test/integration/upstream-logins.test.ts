@@ -6,8 +6,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ask } from '../support/ask.js';
 import { startGateway } from '../support/gateway.js';
 import { fieldsOf, RawClient } from '../support/raw-client.js';
+import { startTinyproxy } from '../support/real-proxies.js';
 import { makeCertificate, type TestCertificate } from '../support/real-origins.js';
 import { connectHead, getHead } from '../support/rig.js';
 import {
@@ -179,5 +181,26 @@ describe('A12 one login with two passwords', () => {
     const note = await gateway.event('note', ({ what }) => what === 'password_differs');
     expect(note).toMatchObject({ level: 'warn', detail: { pools: 'a, b' } });
     expect(JSON.stringify(note)).not.toContain('CANARY');
+  });
+});
+
+describe('A12 a tinyproxy that refuses our login, which it says by 401 like a site', () => {
+  it('is set aside for it, over plain HTTP too; a 401 of the site is passed on', async () => {
+    const proxy = stage.keep(await startTinyproxy({ auth: { username: 'crawler', password: 'right' } }));
+    const wrong = proxy.url.replace('right', 'wrong');
+    const login = await stage.exit(
+      (peer) => void peer.answer('log in', '401 Unauthorized', ['WWW-Authenticate: Basic realm="site"']),
+    );
+    const gateway = await stage.gateway([wrong, login]);
+    const answers = [];
+    for (let n = 0; n < 4; n++) answers.push(await ask(gateway, 'http://site.example/'));
+    expect(answers.map(({ status, body }) => [status, body.toString()])).toEqual(
+      answers.map(() => [401, 'log in']),
+    );
+    expect(gateway.events.filter(({ type }) => type === 'exit_banned')).toMatchObject([
+      { reason: 'auth', site: null },
+    ]);
+    const attempts = gateway.events.filter((event) => event.type === 'attempt_ended');
+    expect(attempts.filter(({ verdict }) => verdict !== 'ok')).toHaveLength(1);
   });
 });
