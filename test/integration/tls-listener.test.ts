@@ -59,7 +59,7 @@ describe('a listener with a certificate', () => {
     });
     const gateway = await stage.gateway([exit], listenWith(certificate));
     const secured = connectTls(gateway, certificate);
-    secured.socket.write('GET http://a.test/ HTTP/1.1\r\nHost: a.test\r\n\r\n');
+    secured.socket.write('GET http://a.test/ HTTP/1.1\r\nHost: a.test\r\nX-Turnpike-Detect: off\r\n\r\n');
     await waitFor('the cut', () => secured.ended() || secured.failure() !== undefined);
     expect(secured.text()).toMatch(/half$/);
     // One that is cut by the drain is reset, and that does not end the process.
