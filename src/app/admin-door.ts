@@ -12,7 +12,6 @@ import type { Gauges, Metrics } from '../telemetry/metrics.js';
 import type { Applied } from './reload.js';
 import { adminServices } from './admin-services.js';
 import { adminTokens } from './admin-tokens.js';
-import type { FleetState } from './fleet-state.js';
 import type { Desks } from './desks.js';
 import type { FleetState } from './fleet-state.js';
 
