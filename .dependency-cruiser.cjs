@@ -3,7 +3,7 @@
  * Run by test/tidy.test.ts. To change an edge, change the table here and in ARCHITECTURE.md together.
  */
 
-const pureFolders = ['http1', 'protocol', 'facts', 'upstreams', 'routing', 'request', 'outcome'];
+const pureFolders = ['http1', 'protocol', 'facts', 'upstreams', 'routing', 'request', 'outcome', 'checkup'];
 const pureFiles = ['^src/vault/envelope\\.ts$', '^src/vault/keyring\\.ts$'];
 
 /** folder → folders it may import; `types` may be imported with `import type` only. */
@@ -16,7 +16,8 @@ const importTable = {
   request: { imports: ['core', 'protocol'], types: ['http1'] },
   outcome: { imports: ['core', 'http1', 'protocol', 'facts'], types: ['upstreams'] },
   routing: { imports: ['core', 'protocol', 'upstreams', 'outcome'], types: ['facts', 'request'] },
-  state: { imports: ['core', 'facts'] },
+  checkup: { imports: ['core'], types: ['outcome'] },
+  state: { imports: ['core', 'facts'], types: ['checkup'] },
   storage: { imports: ['core'] },
   exits: { imports: ['core', 'protocol', 'facts', 'upstreams', 'state'] },
   open: { imports: ['core', 'http1', 'protocol'], types: ['upstreams'] },
@@ -24,7 +25,16 @@ const importTable = {
   access: { imports: ['core', 'protocol', 'facts', 'request', 'state', 'storage', 'vault'] },
   telemetry: { imports: ['core'] },
   gateway: {
-    imports: ['core', ...pureFolders, 'state', 'exits', 'open', 'vault', 'access', 'telemetry'],
+    imports: [
+      'core',
+      ...pureFolders.filter((name) => name !== 'checkup'),
+      'state',
+      'exits',
+      'open',
+      'vault',
+      'access',
+      'telemetry',
+    ],
   },
   admin: {
     imports: [
@@ -34,7 +44,7 @@ const importTable = {
   },
   config: { imports: ['core', ...pureFolders] },
   client: { imports: ['core'] },
-  cli: { imports: ['app', 'config', 'core', 'client'] },
+  cli: { imports: ['app', 'config', 'core', 'client', 'checkup'] },
 };
 
 /** Libraries that stay at one edge, so that no other folder sees their types. */

@@ -14,6 +14,7 @@ const unitFolders = [
   'routing',
   'request',
   'outcome',
+  'checkup',
   'config',
   'exits',
   'state',

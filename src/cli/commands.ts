@@ -2,6 +2,7 @@
 import { checkConfig } from './check-config.js';
 import { importCommand } from './exits/import.js';
 import { testCommand } from './exits/test.js';
+import { doctorCommand } from './doctor.js';
 import { configFlags } from './flags.js';
 import type { Flag, FlagValues } from './flags.js';
 import { generate } from './generate.js';
@@ -51,6 +52,7 @@ export const commands: readonly CommandRow[] = [
       return runDemo({ stay: values['stay'] === true });
     },
   },
+  doctorCommand,
   ...remoteCommands,
   clusterCommand,
   importCommand,

@@ -42,6 +42,11 @@ export function inspectLists(config: Config): ListReport {
   return { upstreams, problems };
 }
 
+/** How many exits a pool's configuration names; null where a server has a list of them. */
+export function countExits(pool: PoolConfig): number | null {
+  return pool.sources.some(({ kind }) => kind === 'list') ? null : inspectPool(pool).upstreams;
+}
+
 /** `known`: upstreams that stand in files and in the configuration itself. */
 function inspectPool({
   name,

@@ -13,7 +13,16 @@ export interface SourceFile {
 /** Where and what: `src/http1/head.ts:12: …`. */
 export type Complaint = string;
 
-export const pureFolders = ['http1', 'protocol', 'facts', 'upstreams', 'routing', 'request', 'outcome'];
+export const pureFolders = [
+  'http1',
+  'protocol',
+  'facts',
+  'upstreams',
+  'routing',
+  'request',
+  'outcome',
+  'checkup',
+];
 const pureFiles = ['src/vault/envelope.ts', 'src/vault/keyring.ts'];
 const maxLines = 300;
 
