@@ -14,7 +14,7 @@ import type { Clock } from '../core/clock.js';
 import type { Random } from '../core/random.js';
 import type { Member } from '../facts/member.js';
 import { fingerprints } from '../outcome/fingerprints.js';
-import { askNodes, servesAnybody, type NodeAnswers } from '../state/redis/ask-nodes.js';
+import { askAgain, askNodes, servesAnybody, type NodeAnswers } from '../state/redis/ask-nodes.js';
 import { RedisKeys } from '../state/redis/keys.js';
 import { tryOut } from '../state/try-out.js';
 import { askMetrics } from './ask-metrics.js';
@@ -75,10 +75,12 @@ async function askRedis(
   const asked = await askNodes(parts);
   if (asked.kind === 'away') return { redis: asked, members: [] };
   const isOpen = await servesAnybody(parts);
+  const again = place.kind === 'cluster' ? [] : await askAgain(parts);
+  const servers = new Set(again.flatMap((text) => readRedisInfo(text).runId ?? [])).size;
   const { trial, members } = await tryOut({ place, prefix, secret }, { clock, random });
   const sum = (of: 'seen' | 'foreign'): number => asked.nodes.reduce((all, { pins }) => all + pins[of], 0);
   const way = {
-    ...{ isOpen, isWide: asked.isWide, isTls: place.tls },
+    ...{ servers, isOpen, isWide: asked.isWide, isTls: place.tls },
     isLoopback: place.nodes.every(({ host }) => isLoopback(host)),
     pins: { seen: sum('seen'), foreign: sum('foreign') },
   };

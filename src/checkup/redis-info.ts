@@ -3,6 +3,8 @@
 /** What is wanted of it. */
 export interface RedisInfo {
   readonly version: string | null;
+  /** Drawn anew at each start of the server. */
+  readonly runId: string | null;
   readonly role: string | null;
   readonly isCluster: boolean;
   readonly usedBytes: number | null;
@@ -36,6 +38,7 @@ export function readRedisInfo(text: string): RedisInfo {
   };
   return {
     version: word('redis_version'),
+    runId: word('run_id'),
     role: word('role'),
     isCluster: word('cluster_enabled') === '1',
     usedBytes: number('used_memory'),

@@ -9,6 +9,8 @@ export interface WayFacts {
   /** All of its addresses are on this machine. */
   readonly isLoopback: boolean;
   readonly isTls: boolean;
+  /** How many different servers some connections to the one address led to. */
+  readonly servers: number;
   /** Whether a client without a login is served. */
   readonly isOpen: boolean;
   /** Whether our login may read what is not under our prefix. */
@@ -41,6 +43,7 @@ const advice: Readonly<Record<string, string>> = {
   LOADING: 'Redis is still reading its files: ask again',
   MOVED: 'this is a node of a cluster: use state.nodes',
   CLUSTERDOWN: 'the cluster lacks nodes: see CLUSTER INFO',
+  ERR: 'a command of ours is refused: give the login the rights of docs/scaling.md (ACL SETUSER), and take Redis 6.2 or later',
   timeout: 'find out what delays it: gateways wait for 200 ms at most',
 };
 
@@ -57,9 +60,23 @@ export function judgeAway(code: string): CheckLine {
   return checkOf('redis').fail(`can not be used (${code})`, adviceFor(code));
 }
 
-/** Lines about login, encryption and the fleet's secret. */
-export function judgeWay({ isLoopback, isTls, isOpen, isWide, pins }: WayFacts): CheckLine[] {
-  return [judgeLogin({ isLoopback, isOpen, isWide }), judgeTls(isLoopback, isTls), judgeSecret(pins)];
+/** Lines about where it leads, login, encryption and the fleet's secret. */
+export function judgeWay(way: WayFacts): CheckLine[] {
+  return [
+    judgeAddress(way.servers),
+    judgeLogin(way),
+    judgeTls(way.isLoopback, way.isTls),
+    judgeSecret(way.pins),
+  ];
+}
+
+function judgeAddress(servers: number): CheckLine {
+  const check = checkOf('address');
+  if (servers <= 1) return check.ok('leads to one and the same primary');
+  return check.fail(
+    `some connections led to ${servers} servers: gateways would not share anything`,
+    'name one primary, or state.sentinels, or state.nodes; no balancer between',
+  );
 }
 
 function judgeLogin({

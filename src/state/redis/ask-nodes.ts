@@ -43,6 +43,7 @@ const STILL_MS = 500;
 const MAX_KEYS = 20_000;
 const SCAN_COUNT = 1000;
 const MAX_PINS = 200;
+const CONNECTIONS = 6;
 
 /** Asks all of them. Never rejects. */
 export async function askNodes(parts: AskParts): Promise<Asked> {
@@ -64,6 +65,18 @@ export async function askNodes(parts: AskParts): Promise<Asked> {
   } finally {
     client.disconnect();
   }
+}
+
+/** What some connections, one after the other, hear from the server they reach (INFO); in a cluster there are several. */
+export async function askAgain(parts: AskParts): Promise<readonly string[]> {
+  const heard: string[] = [];
+  for (let n = 0; n < CONNECTIONS; n++) {
+    const opened = await open(parts, parts.place);
+    if (opened.kind === 'away') continue;
+    heard.push(await opened.client.info('server').catch(() => ''));
+    opened.client.disconnect();
+  }
+  return heard;
 }
 
 /** Whether a client without a login is served. */

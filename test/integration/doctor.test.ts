@@ -1,0 +1,275 @@
+/** `turnpike doctor` against real Redis servers: it passes a sane deployment and finds what is seeded into it. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import net, { type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { stringify } from 'yaml';
+import { examine, type DoctorParts } from '../../src/app/doctor.js';
+import type { CheckLine, Level } from '../../src/checkup/line.js';
+import { judgeTrial } from '../../src/checkup/redis-way.js';
+import { run } from '../../src/cli/run.js';
+import { packageVersion } from '../../src/cli/version.js';
+import { loadConfig } from '../../src/config/load.js';
+import { systemClock } from '../../src/core/clock.js';
+import { systemRandom } from '../../src/core/random.js';
+import { Secret } from '../../src/core/secret.js';
+import { RedisMembers } from '../../src/state/redis/members.js';
+import { RedisPins } from '../../src/state/redis/pins.js';
+import { tryOut } from '../../src/state/try-out.js';
+import { keptOutput } from '../cli/support.js';
+import { jumpingClock } from '../support/jumping-clock.js';
+import {
+  connected,
+  makeLink,
+  singleAt,
+  startRedis,
+  type RealRedis,
+  type TestLink,
+} from '../support/real-redis.js';
+import { createStage } from '../support/stage.js';
+import { eventually } from '../support/wait.js';
+
+const stage = createStage();
+const folder = mkdtempSync(join(tmpdir(), 'turnpike-doctor-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const PASSWORD = 'CANARY-of-redis';
+const rights =
+  '~turnpike:* resetchannels &turnpike:* -@all +evalsha +eval +subscribe +unsubscribe +ping +info +scan +get +set +del ' +
+  '+pttl +pexpire +publish +time +hget +hset +hsetnx +hdel +hlen +hincrby +zadd +zrem +zcard +zscore +zrange +zrevrange ' +
+  '+zrangebyscore +zremrangebyscore';
+
+type Settings = Record<string, unknown>;
+
+/** What is changed of a sane deployment: its Redis, its configuration, the clock of the machine that asks. */
+interface Seed {
+  readonly redis?: (redis: RealRedis) => Promise<unknown>;
+  readonly config?: Settings;
+  readonly parts?: Partial<DoctorParts>;
+  readonly expected: readonly [check: string, level: Level, says: RegExp];
+}
+
+const urlOf = (port: number, login = `turnpike:${PASSWORD}`): string => `redis://${login}@127.0.0.1:${port}`;
+const stateAt = (url: string): Settings => ({ kind: 'redis', url, secret: 'a secret of the fleet' });
+
+async function saneRedis(settings: readonly string[] = []): Promise<RealRedis> {
+  const redis = stage.keep(await startRedis(settings));
+  await redis.admin.call('ACL', 'SETUSER', 'turnpike', 'reset', 'on', `>${PASSWORD}`, ...rights.split(' '));
+  await redis.admin.call('ACL', 'SETUSER', 'default', 'resetpass', '>of-the-test');
+  return redis;
+}
+
+function saneConfig(redis: RealRedis): Settings {
+  const upstreams = Array.from({ length: 9 }, (_, n) => ({ url: `http://10.0.0.1:${n + 1}` }));
+  return {
+    listen: { proxy: '127.0.0.1:0', admin: '127.0.0.1:0' },
+    state: stateAt(urlOf(redis.port)),
+    pools: { main: { sharing: 'broker', upstreams } },
+  };
+}
+
+async function diagnose(settings: Settings, parts: Partial<DoctorParts> = {}): Promise<readonly CheckLine[]> {
+  const file = join(folder, 'turnpike.yaml');
+  writeFileSync(file, stringify(settings));
+  const loaded = loadConfig({ file, overrides: {} });
+  if (loaded.kind === 'problems') throw new Error(JSON.stringify(loaded.problems));
+  const version = packageVersion();
+  return examine(loaded.config, {
+    clock: systemClock,
+    random: systemRandom,
+    version,
+    metrics: null,
+    ...parts,
+  });
+}
+
+/** A second Redis behind one address with the first: connections go to each in turn. */
+async function inTurn(ports: readonly number[]): Promise<{ port: number; close(): Promise<void> }> {
+  let turn = 0;
+  const server = net.createServer((client) => {
+    const far = net.connect(ports[turn++ % ports.length] ?? 0, '127.0.0.1');
+    for (const each of [client, far]) each.on('error', () => undefined);
+    client.pipe(far).pipe(client);
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const close = async (): Promise<void> => void (await new Promise((done) => server.close(done)));
+  return { port: (server.address() as AddressInfo).port, close };
+}
+
+/** A line to it as a gateway with this secret has it. */
+async function lineTo({ port }: RealRedis, secret?: string): Promise<TestLink> {
+  const place = singleAt(port, { username: 'turnpike', password: new Secret(PASSWORD) });
+  const line = await connected(
+    makeLink(place, { prefix: 'turnpike', ...(secret !== undefined && { secret }) }),
+  );
+  stage.keep({ close: async () => line.link.close() });
+  return line;
+}
+
+async function announce(redis: RealRedis, ids: readonly string[]): Promise<void> {
+  const { link, keys } = await lineTo(redis);
+  const members = new RedisMembers(link, keys);
+  for (const id of ids) await members.announce({ id, version: packageVersion(), load: 0, keys: [] }, 60_000);
+}
+
+async function pinUnderAnotherSecret(redis: RealRedis): Promise<void> {
+  const { link, keys } = await lineTo(redis, 'another secret of a fleet');
+  await new RedisPins(link, keys).bind('a session', 'u-1', 60_000);
+}
+
+const aMinuteAhead = jumpingClock();
+aMinuteAhead.jump(60_000);
+
+const seeds: Readonly<Record<string, Seed>> = {
+  'an eviction policy that drops what is in force': {
+    redis: ({ admin }) => admin.config('SET', 'maxmemory', '100mb', 'maxmemory-policy', 'allkeys-lru'),
+    expected: ['eviction', 'fail', /allkeys-lru drops/],
+  },
+  'a key of ours without an end': {
+    redis: ({ admin }) => admin.set('turnpike:{pins:3}:left-behind', '1'),
+    expected: ['ends', 'fail', /1 of .* never end, such as turnpike:\{pins:3\}:left-behind/],
+  },
+  'clocks that differ': {
+    parts: { clock: aMinuteAhead },
+    expected: ['clocks', 'fail', /differ by 60\.\d s/],
+  },
+  'a wrong password': {
+    redis: ({ admin }) => admin.call('ACL', 'SETUSER', 'turnpike', 'resetpass', '>another'),
+    expected: ['redis', 'fail', /WRONGPASS/],
+  },
+  'no detection beyond the status': {
+    config: { detection: { fingerprints: false } },
+    expected: ['detection', 'fail', /by the status alone/],
+  },
+  'memory where there are several gateways': {
+    config: {
+      state: { kind: 'memory' },
+      cluster: { count: 3 },
+      pools: { main: { upstreams: [{ url: 'http://10.0.0.1:1' }] } },
+    },
+    expected: ['coordination', 'fail', /in memory with 3 gateways/],
+  },
+  'a replica in place of the primary': {
+    redis: async ({ admin }) => {
+      const primary = await saneRedis();
+      await admin.config('SET', 'masterauth', 'of-the-test');
+      await admin.replicaof('127.0.0.1', primary.port);
+    },
+    expected: ['server', 'fail', /is a replica/],
+  },
+  'a login that may not do what is needed': {
+    redis: ({ admin }) => admin.call('ACL', 'SETUSER', 'turnpike', '-zadd'),
+    expected: ['work', 'fail', /^bans: refused \(ERR\)/],
+  },
+  'a login that may do more than is needed': {
+    redis: ({ admin }) => admin.call('ACL', 'SETUSER', 'turnpike', '~*', '+@all'),
+    expected: ['login', 'warn', /more than it needs/],
+  },
+  'no password': {
+    redis: ({ admin }) => admin.call('ACL', 'SETUSER', 'default', 'nopass'),
+    expected: ['login', 'warn', /without a password/],
+  },
+  'a Redis that is full': {
+    redis: ({ admin }) => admin.config('SET', 'maxmemory', '1mb'),
+    expected: ['memory', 'fail', /% of maxmemory/],
+  },
+  'gateways with another secret': {
+    redis: pinUnderAnotherSecret,
+    expected: ['secret', 'fail', /one session looked at were sealed with another secret/],
+  },
+  'several gateways and exits that all of them use': {
+    redis: (redis) => announce(redis, ['g1', 'g2']),
+    config: { pools: { main: { upstreams: [{ url: 'http://10.0.0.1:1' }] } } },
+    expected: ['sharing', 'warn', /every gateway uses every exit of main/],
+  },
+  'a monitoring that nobody answers': {
+    parts: { metrics: new URL('http://127.0.0.1:1/metrics') },
+    expected: ['metrics', 'warn', /ECONNREFUSED/],
+  },
+};
+
+describe('S11 turnpike doctor', () => {
+  it('passes a sane deployment, and ends with 0', async () => {
+    const redis = await saneRedis();
+    const sane = saneConfig(redis);
+    const gateway = await stage.gateway([], { state: sane['state'], pools: sane['pools'] });
+    const metrics = `http://127.0.0.1:${gateway.adminPort}/metrics`;
+    await eventually('the gateway to share', async () =>
+      /^turnpike_state_shared 1$/m.test(await gateway.metrics()),
+    );
+    const file = join(folder, 'sane.yaml');
+    writeFileSync(file, stringify(sane));
+    const output = keptOutput();
+    const code = await run(['doctor', '--config', file, '--metrics', metrics, '--json'], output);
+    const lines = JSON.parse(output.printed.join('\n')) as CheckLine[];
+    expect(lines.filter(({ level }) => level !== 'ok')).toEqual([]);
+    expect(code).toBe(0);
+    expect(lines.map(({ check }) => check)).toEqual([
+      ...['coordination', 'sharing', 'exits', 'leases', 'versions', 'detection', 'metrics'],
+      ...['server', 'eviction', 'memory', 'persistence', 'ends', 'clients', 'load', 'clocks'],
+      ...['address', 'login', 'tls', 'secret', 'work', 'atomicity', 'messages', 'latency'],
+    ]);
+    expect(lines.find(({ check }) => check === 'coordination')?.says).toContain('one gateway there');
+  });
+
+  it.each(Object.entries(seeds))('finds %s', async (_, { redis: spoil, config, parts, expected }) => {
+    const redis = await saneRedis();
+    await spoil?.(redis);
+    const lines = await diagnose({ ...saneConfig(redis), ...config }, parts);
+    const [check, level, says] = expected;
+    const line = lines.find((each) => each.check === check);
+    expect(line, JSON.stringify(lines, null, 1)).toMatchObject({ level, says: expect.stringMatching(says) });
+    expect(line?.todo).not.toBe('');
+    expect(JSON.stringify(lines)).not.toContain('CANARY');
+  });
+
+  it('finds two servers behind one address', async () => {
+    const both = [await saneRedis(), await saneRedis()];
+    const door = stage.keep(await inTurn(both.map(({ port }) => port)));
+    const lines = await diagnose({ ...saneConfig(both[0] as RealRedis), state: stateAt(urlOf(door.port)) });
+    expect(lines.find(({ check }) => check === 'address')).toMatchObject({
+      level: 'fail',
+      says: 'some connections led to 2 servers: gateways would not share anything',
+    });
+  });
+
+  it('finds exclusive leases that two clients get both', async () => {
+    const both = [await saneRedis(), await saneRedis()];
+    // Each line has two connections, and all of a line must lead to one server.
+    const door = stage.keep(await inTurn(both.flatMap(({ port }) => [port, port])));
+    const place = singleAt(door.port, { username: 'turnpike', password: new Secret(PASSWORD) });
+    const ask = { place, prefix: 'turnpike', secret: new Secret('a secret of the fleet') };
+    const { trial } = await tryOut(ask, { clock: systemClock, random: systemRandom });
+    expect(trial).toMatchObject({ refused: null, race: { tries: 64, both: 64, neither: 0 }, isHeard: false });
+    expect(judgeTrial(trial)[1]).toMatchObject({ check: 'atomicity', level: 'fail' });
+  });
+
+  it('finds a node of a cluster that is named as if it were alone', async () => {
+    const redis = await saneRedis(['--cluster-enabled', 'yes']);
+    const lines = await diagnose(saneConfig(redis));
+    expect(lines.find(({ check }) => check === 'server')).toMatchObject({
+      level: 'fail',
+      says: 'is a node of a cluster',
+    });
+  });
+
+  it('tells people what to do, and ends with 1 for a thought and with 2 for a fault', async () => {
+    const file = join(folder, 'alone.yaml');
+    const pools = { main: { upstreams: [{ url: 'http://10.0.0.1:1' }] } };
+    const ends: [Settings, number][] = [
+      [{ pools, listen: { admin: '127.0.0.1:1' } }, 1],
+      [{ pools, listen: { admin: '127.0.0.1:1' }, cluster: { count: 2 } }, 2],
+      [{ pools, timeouts: { dail: '1s' } }, 2],
+    ];
+    for (const [settings, code] of ends) {
+      writeFileSync(file, stringify(settings));
+      const output = keptOutput();
+      expect(await run(['doctor', '--config', file], output), JSON.stringify(settings)).toBe(code);
+      if (output.printed.length > 0)
+        expect(output.printed.join('\n')).toMatch(/^warn +metrics[^\n]+\n +→ start it/m);
+    }
+    const output = keptOutput();
+    expect(await run(['doctor', '--metrics', 'ftp://x'], output)).toBe(2);
+  });
+});
