@@ -71,6 +71,13 @@ const tools = [
     version: ['--version'],
     use: 'the state that gateways share',
   },
+  {
+    name: 'prometheus',
+    debian: 'prometheus',
+    programs: ['prometheus'],
+    version: ['--version'],
+    use: 'what scrapes us, and the check of alert rules (promtool)',
+  },
   { name: 'ip', debian: 'iproute2', programs: ['ip'], version: ['-V'], use: 'networks of their own' },
   {
     name: 'unshare',

@@ -138,6 +138,45 @@ describe('docs/metrics.md', () => {
   });
 });
 
+interface MetricLabels {
+  labels: readonly string[];
+}
+
+/** Labels that a scrape or a histogram adds. */
+const addedLabels = ['instance', 'job', 'le'];
+
+/** Metrics that don't exist, and labels in braces that a metric doesn't have. */
+function queryProblems(text: string, table: Record<string, MetricLabels>): string[] {
+  const unknown = [...metricNames(text)].filter((name) => table[name] === undefined);
+  const labels = [...text.matchAll(/\b(turnpike_[a-z0-9_]+?)(?:_bucket|_sum|_count)?\{([^}]*)\}/g)].flatMap(
+    ([, name = '', inside = '']) =>
+      [...inside.matchAll(/([a-z_]+)\s*[=!]~?/g)]
+        .map(([, label = '']) => label)
+        .filter((label) => ![...(table[name]?.labels ?? []), ...addedLabels].includes(label))
+        .map((label) => `${name} has no label ${label}`),
+  );
+  return [...unknown.map((name) => `${name} is no metric of ours`), ...labels];
+}
+
+describe('dashboard and alerts', () => {
+  it.each(['config/grafana/turnpike.json', 'config/prometheus/turnpike.rules.yaml'])(
+    '%s names metrics and labels that there are',
+    async (path) => {
+      const table = await exported<Record<string, MetricLabels>>('src/telemetry/metrics.ts', 'metricTable');
+      expect(metricNames(page(path)).size).toBeGreaterThan(10);
+      expect(queryProblems(page(path).replaceAll('\\"', '"'), table)).toEqual([]);
+    },
+  );
+
+  it('docs/metrics.md names every alert', () => {
+    const alerts = [...page('config/prometheus/turnpike.rules.yaml').matchAll(/alert: (\w+)/g)].map(
+      ([, name]) => name,
+    );
+    expect(alerts.length).toBeGreaterThan(15);
+    expect(alerts.filter((name) => !page('docs/metrics.md').includes(`\`${name}\``))).toEqual([]);
+  });
+});
+
 describe('these checks', () => {
   const table = {
     bad_request: { status: 400, blame: 'client', retryable: false },
@@ -167,6 +206,15 @@ describe('these checks', () => {
       ),
     ).toEqual([]);
     expect(metricProblems('`turnpike_requests_total` `turnpike_gone`', metrics)).toHaveLength(2);
+  });
+
+  it('see a query of what is not there', () => {
+    const metrics = { turnpike_exits: { labels: ['pool'] } };
+    expect(queryProblems('sum(turnpike_exits{pool="a",instance=~"b"})', metrics)).toEqual([]);
+    expect(queryProblems('turnpike_exits{site!="a"} / turnpike_gone', metrics)).toEqual([
+      'turnpike_gone is no metric of ours',
+      'turnpike_exits has no label site',
+    ]);
   });
 
   it('say which file or export is missing', async () => {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import net, { type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
 import { examine, type DoctorParts } from '../../src/app/doctor.js';
 import type { CheckLine, Level } from '../../src/checkup/line.js';
@@ -14,6 +14,7 @@ import { loadConfig } from '../../src/config/load.js';
 import { systemClock } from '../../src/core/clock.js';
 import { systemRandom } from '../../src/core/random.js';
 import { Secret } from '../../src/core/secret.js';
+import type { RedisPlace } from '../../src/state/redis/client.js';
 import { RedisMembers } from '../../src/state/redis/members.js';
 import { RedisPins } from '../../src/state/redis/pins.js';
 import { tryOut } from '../../src/state/try-out.js';
@@ -23,13 +24,17 @@ import {
   connected,
   makeLink,
   singleAt,
+  startCluster,
   startRedis,
+  startSentinels,
   type RealRedis,
   type TestLink,
 } from '../support/real-redis.js';
 import { createStage } from '../support/stage.js';
 import { eventually } from '../support/wait.js';
 
+// Some start six servers and more.
+vi.setConfig({ testTimeout: 120_000 });
 const stage = createStage();
 const folder = mkdtempSync(join(tmpdir(), 'turnpike-doctor-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -251,6 +256,25 @@ describe('S11 turnpike doctor', () => {
     expect(lines.find(({ check }) => check === 'server')).toMatchObject({
       level: 'fail',
       says: 'is a node of a cluster',
+    });
+  });
+
+  it('S12 looks at each primary of a cluster, and at the one that Sentinels name', async () => {
+    const [cluster, sentinels] = [stage.keep(await startCluster()), stage.keep(await startSentinels())];
+    const at = ({ nodes }: RedisPlace): string[] => nodes.map(({ host, port }) => `${host}:${port}`);
+    const places = [{ nodes: at(cluster.place) }, { sentinels: at(sentinels.place) }];
+    for (const place of places) {
+      const state = { kind: 'redis', ...place, secret: 'a secret of the fleet' };
+      const lines = await diagnose({ ...saneConfig(sentinels.primary), state });
+      const bad = lines.filter(({ level }) => level !== 'ok');
+      expect(bad.map(({ check, level }) => `${check} ${level}`)).toEqual(['metrics warn', 'login warn']);
+    }
+    await cluster.nodes[1]?.admin.config('SET', 'maxmemory-policy', 'allkeys-lru', 'maxmemory', '1gb');
+    const state = { kind: 'redis', nodes: at(cluster.place).slice(0, 1), secret: 'a secret of the fleet' };
+    const lines = await diagnose({ ...saneConfig(sentinels.primary), state });
+    expect(lines.find(({ check }) => check === 'eviction')).toMatchObject({
+      level: 'fail',
+      says: expect.stringContaining(`:${cluster.nodes[1]?.port}: maxmemory-policy allkeys-lru`),
     });
   });
 
