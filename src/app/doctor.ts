@@ -12,7 +12,7 @@ import { countExits } from '../config/list-check.js';
 import { isLoopback } from '../config/units.js';
 import type { Clock } from '../core/clock.js';
 import type { Random } from '../core/random.js';
-import type { Member } from '../facts/member.js';
+import { strangersIn, type Member } from '../facts/member.js';
 import { fingerprints } from '../outcome/fingerprints.js';
 import { askAgain, askNodes, servesAnybody, type NodeAnswers } from '../state/redis/ask-nodes.js';
 import { RedisKeys } from '../state/redis/keys.js';
@@ -82,6 +82,7 @@ async function askRedis(
   const way = {
     ...{ servers, isOpen, isWide: asked.isWide, isTls: place.tls },
     isLoopback: place.nodes.every(({ host }) => isLoopback(host)),
+    strangers: strangersIn(members, parts.keys.secretName),
     pins: { seen: sum('seen'), foreign: sum('foreign') },
   };
   const nodes = asked.nodes.map(nodeFacts);

@@ -17,6 +17,8 @@ export interface WayFacts {
   readonly isWide: boolean;
   /** Of the sessions looked at, those that this fleet's secret doesn't open. */
   readonly pins: { readonly seen: number; readonly foreign: number };
+  /** Gateways that say they use another secret. */
+  readonly strangers: number;
 }
 
 /** What came of using it as two gateways do. */
@@ -62,12 +64,7 @@ export function judgeAway(code: string): CheckLine {
 
 /** Lines about where it leads, login, encryption and the fleet's secret. */
 export function judgeWay(way: WayFacts): CheckLine[] {
-  return [
-    judgeAddress(way.servers),
-    judgeLogin(way),
-    judgeTls(way.isLoopback, way.isTls),
-    judgeSecret(way.pins),
-  ];
+  return [judgeAddress(way.servers), judgeLogin(way), judgeTls(way.isLoopback, way.isTls), judgeSecret(way)];
 }
 
 function judgeAddress(servers: number): CheckLine {
@@ -106,14 +103,17 @@ function judgeTls(isLoopback: boolean, isTls: boolean): CheckLine {
   );
 }
 
-function judgeSecret({ seen, foreign }: WayFacts['pins']): CheckLine {
+function judgeSecret({ pins: { seen, foreign }, strangers }: WayFacts): CheckLine {
   const check = checkOf('secret');
-  if (foreign === 0)
-    return check.ok(seen === 0 ? 'no session to try it on yet' : 'opens the sessions that are there');
-  return check.fail(
-    `${foreign} of ${counted(seen, 'session')} looked at were sealed with another secret`,
-    'give all gateways the same TURNPIKE_CLUSTER_SECRET; after a change of it this goes away by itself',
-  );
+  const todo = 'give all gateways the same TURNPIKE_CLUSTER_SECRET, and this command, too';
+  if (strangers > 0)
+    return check.fail(`${counted(strangers, 'gateway')} with another secret: sessions are not shared`, todo);
+  if (foreign > 0)
+    return check.fail(
+      `${foreign} of ${counted(seen, 'session')} looked at were sealed with another secret`,
+      `${todo}; after a change of it this goes away by itself`,
+    );
+  return check.ok(seen === 0 ? 'no session to try it on yet' : 'opens the sessions that are there');
 }
 
 /** Lines about what two gateways make of it. */

@@ -15,7 +15,7 @@ it('with Redis its servers, the way there and the trial are judged, in this orde
   const lines = checkUp(saneDeployment, {
     ...{ kind: 'there', isCluster: false, nodes: [node] },
     way: {
-      ...{ isLoopback: true, isTls: false, isOpen: false, isWide: false, servers: 1 },
+      ...{ isLoopback: true, isTls: false, isOpen: false, isWide: false, servers: 1, strangers: 0 },
       pins: { seen: 0, foreign: 0 },
     },
     trial: {

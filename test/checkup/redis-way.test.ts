@@ -9,7 +9,7 @@ import {
 } from '../../src/checkup/redis-way.js';
 
 const way: WayFacts = {
-  ...{ isLoopback: false, isTls: true, isOpen: false, isWide: false, servers: 1 },
+  ...{ isLoopback: false, isTls: true, isOpen: false, isWide: false, servers: 1, strangers: 0 },
   pins: { seen: 3, foreign: 0 },
 };
 const trial: TrialFacts = {
@@ -32,6 +32,7 @@ describe('the way to Redis', () => {
     ['tls', { isTls: false }, 'warn'],
     ['tls', { isTls: false, isLoopback: true }, 'ok'],
     ['secret', { pins: { seen: 3, foreign: 1 } }, 'fail'],
+    ['secret', { strangers: 2 }, 'fail'],
     ['secret', { pins: { seen: 0, foreign: 0 } }, 'ok'],
   ] as const)('%s of %j: %s', (check, change, level) => {
     const line = judgeWay({ ...way, ...change }).find((each) => each.check === check);

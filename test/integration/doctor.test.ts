@@ -1,6 +1,5 @@
 /** `turnpike doctor` against real Redis servers: it passes a sane deployment and finds what is seeded into it. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import net, { type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
@@ -19,9 +18,11 @@ import { RedisMembers } from '../../src/state/redis/members.js';
 import { RedisPins } from '../../src/state/redis/pins.js';
 import { tryOut } from '../../src/state/try-out.js';
 import { keptOutput } from '../cli/support.js';
+import { inTurn } from '../support/in-turn.js';
 import { jumpingClock } from '../support/jumping-clock.js';
 import {
   connected,
+  leastRights,
   makeLink,
   singleAt,
   startCluster,
@@ -40,11 +41,6 @@ const folder = mkdtempSync(join(tmpdir(), 'turnpike-doctor-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const PASSWORD = 'CANARY-of-redis';
-const rights =
-  '~turnpike:* resetchannels &turnpike:* -@all +evalsha +eval +subscribe +unsubscribe +ping +info +scan +get +set +del ' +
-  '+pttl +pexpire +publish +time +hget +hset +hsetnx +hdel +hlen +hincrby +zadd +zrem +zcard +zscore +zrange +zrevrange ' +
-  '+zrangebyscore +zremrangebyscore';
-
 type Settings = Record<string, unknown>;
 
 /** What is changed of a sane deployment: its Redis, its configuration, the clock of the machine that asks. */
@@ -60,7 +56,15 @@ const stateAt = (url: string): Settings => ({ kind: 'redis', url, secret: 'a sec
 
 async function saneRedis(settings: readonly string[] = []): Promise<RealRedis> {
   const redis = stage.keep(await startRedis(settings));
-  await redis.admin.call('ACL', 'SETUSER', 'turnpike', 'reset', 'on', `>${PASSWORD}`, ...rights.split(' '));
+  await redis.admin.call(
+    'ACL',
+    'SETUSER',
+    'turnpike',
+    'reset',
+    'on',
+    `>${PASSWORD}`,
+    ...leastRights('turnpike'),
+  );
   await redis.admin.call('ACL', 'SETUSER', 'default', 'resetpass', '>of-the-test');
   return redis;
 }
@@ -89,19 +93,6 @@ async function diagnose(settings: Settings, parts: Partial<DoctorParts> = {}): P
   });
 }
 
-/** A second Redis behind one address with the first: connections go to each in turn. */
-async function inTurn(ports: readonly number[]): Promise<{ port: number; close(): Promise<void> }> {
-  let turn = 0;
-  const server = net.createServer((client) => {
-    const far = net.connect(ports[turn++ % ports.length] ?? 0, '127.0.0.1');
-    for (const each of [client, far]) each.on('error', () => undefined);
-    client.pipe(far).pipe(client);
-  });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const close = async (): Promise<void> => void (await new Promise((done) => server.close(done)));
-  return { port: (server.address() as AddressInfo).port, close };
-}
-
 /** A line to it as a gateway with this secret has it. */
 async function lineTo({ port }: RealRedis, secret?: string): Promise<TestLink> {
   const place = singleAt(port, { username: 'turnpike', password: new Secret(PASSWORD) });
@@ -112,10 +103,14 @@ async function lineTo({ port }: RealRedis, secret?: string): Promise<TestLink> {
   return line;
 }
 
-async function announce(redis: RealRedis, ids: readonly string[]): Promise<void> {
-  const { link, keys } = await lineTo(redis);
-  const members = new RedisMembers(link, keys);
-  for (const id of ids) await members.announce({ id, version: packageVersion(), load: 0, keys: [] }, 60_000);
+async function announce(
+  redis: RealRedis,
+  ids: readonly string[],
+  keys: readonly string[] = [],
+): Promise<void> {
+  const line = await lineTo(redis);
+  const members = new RedisMembers(line.link, line.keys);
+  for (const id of ids) await members.announce({ id, version: packageVersion(), load: 0, keys }, 60_000);
 }
 
 async function pinUnderAnotherSecret(redis: RealRedis): Promise<void> {
@@ -182,6 +177,10 @@ const seeds: Readonly<Record<string, Seed>> = {
   'gateways with another secret': {
     redis: pinUnderAnotherSecret,
     expected: ['secret', 'fail', /one session looked at were sealed with another secret/],
+  },
+  'a gateway that says it has another secret': {
+    redis: (redis) => announce(redis, ['g1'], ['another']),
+    expected: ['secret', 'fail', /^one gateway with another secret/],
   },
   'several gateways and exits that all of them use': {
     redis: (redis) => announce(redis, ['g1', 'g2']),

@@ -2,7 +2,7 @@
  * Real redis-servers for tests: one alone, one behind Sentinels, a cluster; and a way to let their time pass. Started on
  * free ports, without persistence, ended with the test.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
@@ -58,6 +58,14 @@ export function singleAt(port: number, changes: Partial<RedisPlace> = {}): Redis
     ...{ tls: false, db: 0 },
     ...changes,
   };
+}
+
+/** The rights that docs/scaling.md gives a login, for another prefix. */
+export function leastRights(prefix: string): string[] {
+  const text = readFileSync(new URL('../../docs/scaling.md', import.meta.url), 'utf8');
+  const block = /ACL SETUSER turnpike on >PASSWORD ([^`]+)/.exec(text)?.[1];
+  if (block === undefined) throw new Error('docs/scaling.md gives no rights');
+  return block.trim().replaceAll('turnpike:', `${prefix}:`).split(/\s+/);
 }
 
 /** Every reading of the time in a script with what the test let pass on top. */
