@@ -1,6 +1,6 @@
 /**
  * Calls of Redis and what they cost it, by what they are for. The costs were measured on one core (Redis 7.0, this
- * project's scripts); the rates follow from the intervals of the gateway.
+ * project's scripts, once, on a machine that had other work too): they are good for orders of magnitude. Rates follow from the intervals of the gateway.
  */
 import { MEMBER_TTL_MS } from '../../src/facts/member.js';
 import { leaseBucket, renewEveryMs } from '../../src/facts/lease.js';
@@ -65,13 +65,12 @@ export function useOf(stretch: Stretch): Use {
   const pages = BUCKETS * Math.max(1, Math.ceil(words / BUCKETS / PAGE));
   const buckets = new Set(stretch.leased.map(leaseBucket)).size;
   const renewals = (gateways * buckets * 1000) / renewEveryMs(LEASE_TTL_MS);
-  const perKey = stretch.leased.length / Math.max(buckets, 1);
   return {
     heartbeats: at((gateways * 1000) / (MEMBER_TTL_MS / 3), beatUs),
     'ban polls': at((gateways / POLL_S) * BUCKETS, COST_US.poll),
     'ban readings': at(readings * pages, (COST_US.word * words) / pages),
     'bans said': at(bans / seconds, COST_US.put + COST_US.hearer * gateways),
-    leases: at(renewals + stretch.leaseChanges / seconds, COST_US.lease * Math.max(1, perKey / 4)),
+    leases: at(renewals + stretch.leaseChanges / seconds, COST_US.lease),
     sessions: at(stretch.sessionCalls / seconds, COST_US.pin),
   };
 }
