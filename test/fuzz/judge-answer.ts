@@ -57,7 +57,8 @@ function judgeTunnel({ kind }: AnswerOutcome, sent: Buffer, rest: string): strin
 }
 
 /** Where llhttp is wrong: see test/http1/referee.test.ts. */
-const isTheirFault = (text: string): boolean => /chunked *\t/i.test(text) || /^[\r\n]*HTTP\/1.\d 1/.test(text);
+const isTheirFault = (text: string): boolean =>
+  /chunked *\t/i.test(text) || /^[\r\n]*HTTP\/1.\d 1/.test(text);
 
 /** An answer of the upstream that was passed on as whole was whole, and says what it said. */
 function judgeBody(message: StrictMessage, method: string, sent: Buffer): string[] {
