@@ -18,7 +18,7 @@ import { isEndDue, noteBegun, recordEnd } from './answer-end.js';
 import type { ClientExchange } from './exchange.js';
 import { begin, pickFirst, type Course } from './course.js';
 import { HeldAnswer, type JudgedTry } from './held-answer.js';
-import { pickAtOnce, type Exit } from './pick-exit.js';
+import { lineOf, pickAtOnce, type Exit } from './pick-exit.js';
 import { pickAnother } from './pick-in-turn.js';
 import { isSuspended, learnOf, recordTry, settleSuspects, tellTry } from './record.js';
 import { appendMaking, refuse, siteIsDown } from './respond.js';
@@ -120,6 +120,7 @@ async function turn(services: GatewayServices, job: Job, course: Course, exit: E
     return await tryThrough(services, job, course, { exit, startedMs, visit });
   } finally {
     services.shares.end(lease);
+    if (services.waiting.size > 0) services.waiting.freed(lineOf(job));
     visit.end(services.clock.nowMs());
     services.ledger.end(exit.slot, site, services.clock.nowMs());
   }

@@ -38,9 +38,11 @@ interface Line<Found> {
   readonly key: string;
   readonly fair: FairLine<Entry<Found>>;
   timer: Timer | null;
+  /** Whether the timer is for the next moment already. */
+  isSoon: boolean;
 }
 
-/** Nothing tells that a slot has come free or a ban was lifted, so at least this often is looked. */
+/** Nothing tells that a ban was lifted or an exit came free for another line, so at least this often is looked. */
 const LOOK_AGAIN_MS = 50;
 /** Whoever was served must have begun before the next look, or both would take the same exit. */
 const NEXT_MS = 1;
@@ -91,18 +93,30 @@ export class WaitingLines<Found> {
     });
   }
 
+  /** Something that this line may have has come free. */
+  freed(key: string): void {
+    const line = this.#waiting > 0 ? this.#lines.get(key) : undefined;
+    if (line === undefined || line.isSoon) return;
+    line.timer?.cancel();
+    line.timer = null;
+    this.#lookAfter(line, NEXT_MS);
+  }
+
   #lineOf(key: string): Line<Found> {
     let line = this.#lines.get(key);
     if (line === undefined) {
-      line = { key, fair: new FairLine<Entry<Found>>(), timer: null };
+      line = { key, fair: new FairLine<Entry<Found>>(), timer: null, isSoon: false };
       this.#lines.set(key, line);
     }
     return line;
   }
 
   #lookAfter(line: Line<Found>, ms: number): void {
-    line.timer ??= this.clock.after(Math.min(Math.max(ms, NEXT_MS), LOOK_AGAIN_MS), () => {
+    if (line.timer !== null) return;
+    line.isSoon = ms <= NEXT_MS;
+    line.timer = this.clock.after(Math.min(Math.max(ms, NEXT_MS), LOOK_AGAIN_MS), () => {
       line.timer = null;
+      line.isSoon = false;
       this.#serve(line);
     });
   }

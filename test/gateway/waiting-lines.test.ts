@@ -73,6 +73,27 @@ describe('N7 waiting for an exit', () => {
     clock.advance(100);
   });
 
+  it('what comes free is had at once, however often it is told', async () => {
+    afterMs = 10_000;
+    const ended = order([wait('a', 'a0'), wait('a', 'a1')]);
+    clock.advance(1);
+    stock = 2;
+    lines.freed('line');
+    lines.freed('line');
+    lines.freed('another line');
+    expect(clock.pending).toBe(3);
+    clock.advance(0.5);
+    lines.freed('line');
+    clock.advance(0.5);
+    await settle();
+    expect(ended).toEqual(['a0']);
+    clock.advance(1);
+    await settle();
+    expect(ended).toEqual(['a0', 'a1']);
+    lines.freed('line');
+    expect(clock.pending).toBe(0);
+  });
+
   it('looks again when it makes sense, and every 50 ms in any case', async () => {
     afterMs = 5000;
     const ended = order([wait('a', 'a0')]);

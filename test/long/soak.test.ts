@@ -117,8 +117,9 @@ describe('300,000 requests and 30,000 that are given up', () => {
       deadlines: deadlines.join(' before, '),
     });
     expect(deadlines[1]).toBeLessThanOrEqual((deadlines[0] ?? 0) + 10);
-    // Ends that chance brings about late (given up while dialing) are series of their own; M01 below counts exactly.
-    expect(seriesIn(after.metrics)).toBeLessThanOrEqual(seriesIn(before.metrics) + 5);
+    // An end that chance brings about late (given up while dialing) has series of its own, some twenty with its histogram;
+    // that what is asked for adds none is counted exactly below (M01).
+    expect(seriesIn(after.metrics)).toBeLessThanOrEqual(seriesIn(before.metrics) + 50);
     expect(soak.gateway.stderr()).not.toMatch(/Warning|Error/);
     expect(slope).toBeLessThan(1);
   }, 900_000);
