@@ -14,6 +14,8 @@ async function watched(text: string | null) {
   const clock = new FakeClock();
   let changes = 0;
   const stop = watchFile(file, clock, () => (changes += 1));
+  // What it finds at its first look is what it knows.
+  await waitFor('the first look', () => clock.pending === 1);
   /** Lets the watcher look so many times; what it did by then is told. */
   const looks = async (count: number): Promise<number> => {
     for (let look = 0; look < count; look++) {

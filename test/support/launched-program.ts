@@ -94,6 +94,9 @@ function canBind(host: string, port: number): Promise<boolean> {
   });
 }
 
+/** Of the range below, what fetch refuses to speak to ("bad port" in the Fetch standard). */
+const badPorts = new Set([5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697]);
+
 /**
  * A port of `host` that can be bound right now, below 10000 and so outside the range the system gives to
  * outgoing connections. Starts looking at a random place, so that parallel workers seldom look at the same one.
@@ -102,7 +105,7 @@ export async function freePort(host: string): Promise<number> {
   const offset = Math.floor(Math.random() * portCount);
   for (let step = 0; step < portCount; step++) {
     const port = lowestPort + ((offset + step) % portCount);
-    if (await canBind(host, port)) return port;
+    if (!badPorts.has(port) && (await canBind(host, port))) return port;
   }
   throw new Error(`no free port on ${host}`);
 }
