@@ -6,9 +6,11 @@ import type { Fault, FaultKind } from '../core/fault.js';
 import type { BodyFault } from '../http1/stream.js';
 import { classify, type Verdict } from '../outcome/classify.js';
 import type { AttemptFacts } from '../outcome/facts.js';
+import type { RuleFinding } from '../outcome/finding.js';
 import type { Delivery, Job } from './attempt.js';
 import type { JudgedTry } from './held-answer.js';
 import { showSite } from './guard-site.js';
+import type { Exit } from './pick-exit.js';
 import { learnOf, recordTry } from './record.js';
 import type { GatewayServices } from './services.js';
 import { settleSilences } from './silences.js';
@@ -48,7 +50,7 @@ export function recordEnd(
   const { fault, end, bytes } = delivery;
   const { made, verdict } = last;
   if (fault !== undefined) {
-    const cut = judgeCut(job, last, fault);
+    const cut = judge(job, last.exit, fault, null);
     write(services, job, last, { verdict: cut, facts: fault });
     return cut;
   }
@@ -69,11 +71,13 @@ function write(
   learnOf(services, job, { exit, visit, verdict, facts, tookMs });
 }
 
-function judgeCut(job: Job, { exit }: JudgedTry, fault: Fault): Verdict {
-  return classify(fault, {
-    statuses: job.ask.route.statuses,
-    detect: job.ask.context.controls.detect,
+/** What a try through an exit proved, by the rules of the exchange. */
+export function judge(job: Job, exit: Exit, facts: AttemptFacts, finding: RuleFinding | null): Verdict {
+  const { route, context } = job.ask;
+  return classify(facts, {
+    statuses: route.statuses,
+    detect: context.controls.detect,
     upstreamHasLogin: exit.upstream.login !== null,
-    finding: null,
+    finding,
   });
 }

@@ -8,13 +8,13 @@ import type { Fault } from '../core/fault.js';
 import type { Fields } from '../http1/fields.js';
 import type { Visit } from '../exits/paces.js';
 import type { Abandonment } from '../open/dial.js';
-import { classify, type Verdict } from '../outcome/classify.js';
+import type { Verdict } from '../outcome/classify.js';
 import type { AttemptFacts } from '../outcome/facts.js';
 import type { RuleFinding } from '../outcome/finding.js';
 import { decideRetry, endWith, type RetryDecision } from '../outcome/retry.js';
 import { Neighbours } from '../upstreams/neighbours.js';
 import type { TunnelEnd } from '../outcome/tunnel-signs.js';
-import { isEndDue, noteBegun, recordEnd } from './answer-end.js';
+import { isEndDue, judge, noteBegun, recordEnd } from './answer-end.js';
 import type { ClientExchange } from './exchange.js';
 import { begin, pickFirst, type Course } from './course.js';
 import { HeldAnswer, type JudgedTry } from './held-answer.js';
@@ -119,10 +119,11 @@ async function turn(services: GatewayServices, job: Job, course: Course, exit: E
   try {
     return await tryThrough(services, job, course, { exit, startedMs, visit });
   } finally {
+    const endMs = services.clock.nowMs();
     services.shares.end(lease);
+    visit.end(endMs);
+    services.ledger.end(exit.slot, site, endMs);
     if (services.waiting.size > 0) services.waiting.freed(lineOf(job));
-    visit.end(services.clock.nowMs());
-    services.ledger.end(exit.slot, site, services.clock.nowMs());
   }
 }
 
@@ -139,7 +140,7 @@ async function tryThrough(
   course: Course,
   turn: { readonly exit: Exit; readonly startedMs: number; readonly visit: Visit },
 ): Promise<Exit | null> {
-  const { ask, trace, carrier } = job;
+  const { trace, carrier } = job;
   const { exit, startedMs } = turn;
   trace.attempts++;
   trace.pool = exit.pool.name;
@@ -150,12 +151,7 @@ async function tryThrough(
   turn.visit.answered(nowMs);
   trace.openMs = made.openMs;
   const facts = nowMs < course.deadlineMs ? made.facts : outOfTime(made.facts);
-  const verdict = classify(facts, {
-    statuses: ask.route.statuses,
-    detect: ask.context.controls.detect,
-    upstreamHasLogin: exit.upstream.login !== null,
-    finding: made.finding ?? null,
-  });
+  const verdict = judge(job, exit, facts, made.finding ?? null);
   trace.verdict = verdict.name;
   made.judged?.(verdict);
   const isRetried = exit.upstream.id === course.again?.upstream.id;
