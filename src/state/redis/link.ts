@@ -82,9 +82,9 @@ export class Link {
     this.#commands.on('error', (error: unknown) => (this.#said = faultOf(error)));
     this.#messages.on('error', () => undefined);
     // A client that is told to leave while it still asks the Sentinels where to go ends for good.
-    for (const client of [this.#commands, this.#messages])
+    for (const client of this.#clients)
       client.on('end', () => {
-        if (!this.#isClosed) client.connect().catch(() => undefined);
+        if (!this.#isClosed) connect(client);
       });
     this.#commands.on('close', () => this.#note('broken', 'closed'));
     this.#commands.on('ready', () => {
@@ -114,8 +114,12 @@ export class Link {
 
   /** Begins to connect; never waits and never fails, since a gateway starts without Redis. */
   start(): void {
-    for (const client of [this.#commands, this.#messages]) client.connect().catch(() => undefined);
+    this.#clients.forEach(connect);
     this.#probeSoon(probeAfterMs(this.parts.random.float()));
+  }
+
+  get #clients(): readonly RedisClient[] {
+    return [this.#commands, this.#messages];
   }
 
   /** Runs a script. Rejects with {@link StoreAway} in any case but a reply. */
@@ -146,8 +150,7 @@ export class Link {
   close(): void {
     this.#isClosed = true;
     this.#probing?.cancel();
-    this.#commands.disconnect();
-    this.#messages.disconnect();
+    for (const client of this.#clients) client.disconnect();
   }
 
   async #evaluate(
@@ -253,6 +256,11 @@ export class Link {
       // The next `ready` tries again; until then the poll is the truth.
     }
   }
+}
+
+/** Begins to connect. What goes wrong is told by `error` and `close`, and shows in calls. */
+function connect(client: RedisClient): void {
+  client.connect().catch(() => undefined);
 }
 
 /** A key that was found, its value where it is a text, and the time it has left. */
