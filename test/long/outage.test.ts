@@ -5,7 +5,7 @@
 import net from 'node:net';
 import { expect, it } from 'vitest';
 import { headFor } from '../support/ask.js';
-import { LoadClient } from '../support/load-client.js';
+import { crawlAtRate, type Shot } from '../support/crawl-load.js';
 import { scrape, sumOf, tell } from '../support/process-figures.js';
 import { startServe, type ServeProcess } from '../support/serve-process.js';
 import { createStage } from '../support/stage.js';
@@ -59,7 +59,7 @@ async function startFailing(failing: Failing, posts: Map<string, number>): Promi
 }
 
 interface Seen {
-  asked: number;
+  readonly asked: number;
   readonly beyondMs: number[];
   readonly statuses: Map<number, number>;
 }
@@ -77,33 +77,23 @@ let marks = 0;
 
 /** Requests at a fixed rate for so long, whatever becomes of them, until the last is answered. */
 async function storm({ port }: ServeProcess, seconds: number): Promise<Seen> {
-  const free: LoadClient[] = [];
-  const seen: Seen = { asked: 0, beyondMs: [], statuses: new Map() };
-  let under = 0;
-  const ask = (): void => {
-    const client = free.pop() ?? new LoadClient({ port });
-    const { head, deadlineMs, isPost } = requestNo(seen.asked, marks++);
-    const startMs = performance.now();
-    under++;
-    client.begin(head, (answer) => {
-      under--;
-      seen.beyondMs.push(performance.now() - startMs - deadlineMs);
-      const status = answer?.status ?? 0;
-      seen.statuses.set(status, (seen.statuses.get(status) ?? 0) + 1);
+  const beyondMs: number[] = [];
+  const statuses = new Map<number, number>();
+  const shot = (nth: number): Shot => {
+    const { head, deadlineMs, isPost } = requestNo(nth, marks++);
+    return {
+      head,
       // What is refused before its body was read closes the connection.
-      if (isPost) client.close();
-      else if (!client.isGone) free.push(client);
-    });
+      isLast: isPost,
+      onAnswer: (answer, ms) => {
+        beyondMs.push(ms - deadlineMs);
+        const status = answer?.status ?? 0;
+        statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      },
+    };
   };
-  const startMs = performance.now();
-  while (performance.now() - startMs < seconds * 1000) {
-    const due = ((performance.now() - startMs) / 1000) * PER_SECOND;
-    for (; seen.asked < due; seen.asked++) ask();
-    await new Promise((resolve) => setTimeout(resolve, 1));
-  }
-  while (under > 0) await new Promise((resolve) => setTimeout(resolve, 5));
-  for (const client of free) client.close();
-  return seen;
+  const asked = await crawlAtRate({ port, perSecond: PER_SECOND, seconds, shot });
+  return { asked, beyondMs, statuses };
 }
 
 const attemptsOf = async (gateway: ServeProcess): Promise<number> =>

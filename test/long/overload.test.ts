@@ -1,8 +1,7 @@
 /** SECURITY 6: at three times what can be served, what was begun is finished, and the rest is told so at once. */
 import { expect, it } from 'vitest';
 import { headFor } from '../support/ask.js';
-import { crawl } from '../support/crawl-load.js';
-import { LoadClient } from '../support/load-client.js';
+import { crawl, crawlAtRate, type Shot } from '../support/crawl-load.js';
 import { startLoadExit } from '../support/load-exit.js';
 import { residentMib, tell } from '../support/process-figures.js';
 import { startServe } from '../support/serve-process.js';
@@ -14,37 +13,19 @@ const [SLOTS, EXIT_MS] = [40, 80];
 const page = headFor(`http://site.example/1000/${EXIT_MS}`);
 const SECONDS = 10;
 
-/** Requests at a fixed rate, whatever becomes of them, each on a connection that is free. */
-async function openLoop(port: number, perSecond: number) {
-  const free: LoadClient[] = [];
-  const seen = { served: 0, refused: 0, other: 0, refusedMs: [] as number[], withoutTime: 0 };
-  let under = 0;
-  const ask = (): void => {
-    const client = free.pop() ?? new LoadClient({ port });
-    const startMs = performance.now();
-    under++;
-    client.begin(page, (answer) => {
-      under--;
-      if (answer?.status === 200) seen.served++;
-      else if (answer?.status === 503) {
-        seen.refused++;
-        seen.refusedMs.push(performance.now() - startMs);
-        if (answer.retryAfter === null) seen.withoutTime++;
-      } else seen.other++;
-      if (!client.isGone) free.push(client);
-    });
+async function overload(port: number, perSecond: number) {
+  const seen = { servedWithin: 0, refused: 0, other: 0, refusedMs: [] as number[], withoutTime: 0 };
+  const onAnswer: Shot['onAnswer'] = (answer, ms, isWithin) => {
+    if (answer?.status === 200) seen.servedWithin += isWithin ? 1 : 0;
+    else if (answer?.status === 503) {
+      seen.refused++;
+      seen.refusedMs.push(ms);
+      if (answer.retryAfter === null) seen.withoutTime++;
+    } else seen.other++;
   };
-  const startMs = performance.now();
-  let asked = 0;
-  while (performance.now() - startMs < SECONDS * 1000) {
-    const due = ((performance.now() - startMs) / 1000) * perSecond;
-    for (; asked < due; asked++) ask();
-    await new Promise((resolve) => setTimeout(resolve, 1));
-  }
-  const perSecondServed = seen.served / SECONDS;
-  while (under > 0) await new Promise((resolve) => setTimeout(resolve, 5));
-  for (const client of free) client.close();
-  return { ...seen, asked, perSecondServed };
+  const shot = (): Shot => ({ head: page, onAnswer });
+  const asked = await crawlAtRate({ port, perSecond, seconds: SECONDS, shot });
+  return { ...seen, asked, perSecondServed: seen.servedWithin / SECONDS };
 }
 
 it('at 3 times saturation goodput stays, refusals are 503 with Retry-After, memory is bounded', async () => {
@@ -63,7 +44,7 @@ it('at 3 times saturation goodput stays, refusals are 503 with Retry-After, memo
   expect(await crawl({ ...run, requests: 4000 })).toBe(0);
   const peak = 4000 / ((performance.now() - startMs) / 1000);
   const before = residentMib(gateway.pid);
-  const seen = await openLoop(port, 3 * peak);
+  const seen = await overload(port, 3 * peak);
   const growth = residentMib(gateway.pid) - before;
   const sorted = seen.refusedMs.sort((a, b) => a - b);
   tell('3 times saturation', {

@@ -1,5 +1,6 @@
 /** A crawl as load: so many connections, each asking for the next page as soon as it has the last. */
 import { LoadClient, type LoadAnswer } from './load-client.js';
+import { waitFor } from './wait.js';
 
 /** What to ask for, and how. */
 export interface Crawl {
@@ -39,4 +40,51 @@ export async function crawl(what: Crawl): Promise<number> {
     });
   await Promise.all(Array.from({ length: connections }, worker));
   return faults;
+}
+
+/** A request of a load that waits for nobody. */
+export interface Shot {
+  readonly head: string;
+  /** Whether its connection is of no further use. */
+  readonly isLast?: boolean;
+  /** @param isWithin whether the load was still going on when the answer came; it comes null where there was none */
+  onAnswer(answer: LoadAnswer | null, ms: number, isWithin: boolean): void;
+}
+
+/**
+ * Asks at a fixed rate, whatever becomes of the requests, each on a connection that is free; waits for the last answer.
+ * Returns how many were asked for.
+ */
+export async function crawlAtRate(what: {
+  readonly port: number;
+  readonly perSecond: number;
+  readonly seconds: number;
+  readonly shot: (nth: number) => Shot;
+}): Promise<number> {
+  const { port, perSecond, seconds, shot } = what;
+  const free: LoadClient[] = [];
+  const startMs = performance.now();
+  const isWithin = (): boolean => performance.now() - startMs < seconds * 1000;
+  let asked = 0;
+  let under = 0;
+  const ask = (): void => {
+    const client = free.pop() ?? new LoadClient({ port });
+    const { head, isLast = false, onAnswer } = shot(asked++);
+    const askedMs = performance.now();
+    under++;
+    client.begin(head, (answer) => {
+      under--;
+      onAnswer(answer, performance.now() - askedMs, isWithin());
+      if (isLast) client.close();
+      else if (!client.isGone) free.push(client);
+    });
+  };
+  while (isWithin()) {
+    const due = ((performance.now() - startMs) / 1000) * perSecond;
+    while (asked < due) ask();
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  await waitFor('the last answers', () => under === 0, 60_000);
+  for (const client of free) client.close();
+  return asked;
 }
