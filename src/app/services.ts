@@ -30,6 +30,7 @@ import { Resolver, type LookUp } from '../open/resolver.js';
 import { Baseline } from '../outcome/baseline.js';
 import { TransportBudget } from '../outcome/budget.js';
 import { TunnelSigns } from '../outcome/tunnel-signs.js';
+import { OwnPages } from '../outcome/own-pages.js';
 import { SiteGuard } from '../outcome/site-guard.js';
 import { Receipts } from '../request/receipt.js';
 import { Spending } from '../outcome/spending.js';
@@ -168,6 +169,7 @@ function servicesOf(basics: Basics, made: Made): GatewayServices {
     spending: new Spending(),
     transportBudget: new TransportBudget(transportRatio, transportFloorPerS),
     siteGuard: new SiteGuard(runtime().guard),
+    ownPages: new OwnPages(),
     trickle: new Trickle(1000),
     reports: new ClientReports(() => runtime().feedback),
     tunnelSigns: new TunnelSigns(() => runtime().bans.suspectWindowMs),

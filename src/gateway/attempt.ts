@@ -6,7 +6,7 @@ import type { Failure } from '../core/errors.js';
 import type { ExchangeEnded } from '../core/events.js';
 import type { Fault } from '../core/fault.js';
 import type { Fields } from '../http1/fields.js';
-import type { Visit } from '../exits/paces.js';
+import type { Visit } from '../exits/pool-at-site.js';
 import type { Abandonment } from '../open/dial.js';
 import type { Verdict } from '../outcome/classify.js';
 import type { AttemptFacts } from '../outcome/facts.js';
@@ -161,10 +161,13 @@ async function tryThrough(
   const isEnded = !isEndDue(verdict, facts);
   if (isEnded) isSetAside = recordTry(services, job, exit, { verdict, facts, tookMs });
   else noteBegun(services, job, exit.slot);
-  const wanted = decide(services, job, course, { verdict, facts, nowMs, isRetried });
+  const suspectStatus = statusOfSuspect(verdict, facts);
+  const { site } = job.ask.context.target;
+  const isWitness = suspectStatus !== null && services.ownPages.suspect(site, exit.slot);
+  const witnessed = isWitness ? suspectStatus : null;
+  const wanted = decide(services, job, course, { verdict, facts, nowMs, isRetried, witnessed });
   if (isEnded) learnOf(services, job, { exit, visit, verdict, facts, tookMs });
   if (verdict.health === 'silent') course.silences = [...course.silences, { exit, verdict }];
-  const suspectStatus = statusOfSuspect(verdict, facts);
   if (suspectStatus !== null) course.suspects = [...course.suspects, { exit, visit, status: suspectStatus }];
   const next =
     wanted.kind === 'retry' ? await nextExit(services, job, course, { exit, wanted, isSetAside }) : null;
@@ -172,7 +175,7 @@ async function tryThrough(
   tellTry(services, job, exit, { verdict, decision });
   if (next !== null) {
     (course.held ??= new HeldAnswer()).keep({ made, verdict, exit, visit, tookMs });
-    course.previousSuspectStatus = suspectStatus ?? course.previousSuspectStatus;
+    course.previousSuspectStatus = witnessed ?? course.previousSuspectStatus;
     return next;
   }
   const isPageOwn = decision.kind === 'deliver' && decision.isPageOwn;
@@ -227,7 +230,7 @@ function decide(
   services: GatewayServices,
   job: Job,
   course: Course,
-  now: { verdict: Verdict; facts: AttemptFacts; nowMs: number; isRetried: boolean },
+  now: { verdict: Verdict; facts: AttemptFacts; nowMs: number; isRetried: boolean; witnessed: number | null },
 ): RetryDecision {
   const { facts } = now;
   return decideRetry({
@@ -246,7 +249,7 @@ function decide(
     isSiteDown: services.siteGuard.isDown(job.ask.context.target.site),
     isSuspended: isSuspended(services, job, now.verdict),
     previousSuspectStatus: course.previousSuspectStatus,
-    status: facts.kind === 'answer' ? facts.status : null,
+    suspectStatus: now.witnessed,
   });
 }
 

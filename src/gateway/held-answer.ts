@@ -2,7 +2,7 @@
 import { isBetter, isDeliverable } from '../outcome/best-answer.js';
 import type { Verdict } from '../outcome/classify.js';
 import type { Try } from './attempt.js';
-import type { Visit } from '../exits/paces.js';
+import type { Visit } from '../exits/pool-at-site.js';
 import type { Exit } from './pick-exit.js';
 
 /** A try with what it proved. */

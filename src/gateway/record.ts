@@ -1,6 +1,6 @@
 /** Writes down what tries proved: in the ledger, with the site guard, and as events. */
 import type { Effect } from '../exits/effect.js';
-import type { Said, Visit } from '../exits/paces.js';
+import type { Said, Visit } from '../exits/pool-at-site.js';
 import type { Verdict } from '../outcome/classify.js';
 import type { AttemptFacts } from '../outcome/facts.js';
 import { judgeSuspects, type RetryDecision } from '../outcome/retry.js';
@@ -41,21 +41,18 @@ export function learnOf(
   if (services.siteGuard.isDown(job.ask.context.target.site) || isSuspended(services, job, verdict)) return;
   const said = saidBy(verdict, facts.kind === 'answer' && !facts.refusedTunnel);
   if (said !== null) seen.visit.learn(said, seen.tookMs, services.clock.nowMs());
+  if (said === 'good') services.ownPages.good(job.ask.context.target.site, seen.exit.slot);
   const isBlocked = said === 'refused' || verdict.name === 'suspect';
   if (said === 'good' || isBlocked) recordTier(services, job, seen.exit.pool.name, isBlocked);
 }
 
-/** A suspect answer was the page's own, or a refusal; unless the site refuses everybody. */
-function learnOfSuspect(
-  services: GatewayServices,
-  job: Job,
-  seen: Suspect & { readonly isPageOwn: boolean },
-): void {
+/** A suspect answer was a refusal, unless the site refuses everybody. */
+function learnOfSuspect(services: GatewayServices, job: Job, { visit, status }: Suspect): void {
   const { site } = job.ask.context.target;
   const nowMs = services.clock.nowMs();
   const { siteGuard } = services;
-  if (siteGuard.isDown(site) || siteGuard.isSuspended(site, `status_${seen.status}`, nowMs)) return;
-  seen.visit.learn(seen.isPageOwn ? 'good' : 'refused', null, nowMs);
+  if (siteGuard.isDown(site) || siteGuard.isSuspended(site, `status_${status}`, nowMs)) return;
+  visit.learn('refused', null, nowMs);
 }
 
 /** Null: nothing yet, or nothing that could be held for or against the exit at this site. */
@@ -157,10 +154,11 @@ export function settleSuspects(
   const { ledger, clock, siteGuard } = services;
   const { target, requestId } = job.ask.context;
   const { site } = target;
-  for (const { exit, visit, status } of suspects) {
+  for (const suspect of suspects) {
+    const { exit, status } = suspect;
     const meaning = judgeSuspects({ ...end, isOtherExit: exit.slot !== end.exit.slot });
-    learnOfSuspect(services, job, { exit, visit, isPageOwn: meaning === 'nothing', status });
     if (meaning === 'nothing') continue;
+    learnOfSuspect(services, job, suspect);
     const rule = `status_${status}`;
     showSite(services, site, { exit: exit.slot, sighting: { kind: 'bad', rule } });
     const nowMs = clock.nowMs();

@@ -15,6 +15,7 @@ import type { TransportBudget } from '../outcome/budget.js';
 import type { Trickle } from '../exits/trickle.js';
 import type { ClientReports } from '../exits/client-reports.js';
 import type { Receipts } from '../request/receipt.js';
+import type { OwnPages } from '../outcome/own-pages.js';
 import type { SiteGuard } from '../outcome/site-guard.js';
 import type { TunnelSigns } from '../outcome/tunnel-signs.js';
 import type { OwnAddresses, TargetPolicy } from '../protocol/target.js';
@@ -68,6 +69,7 @@ export interface GatewayServices {
   readonly own: OwnAddresses;
   readonly transportBudget: TransportBudget;
   readonly siteGuard: SiteGuard;
+  readonly ownPages: OwnPages;
   /** What exhausted pools are still used for (`on_exhausted: least_bad`). */
   readonly trickle: Trickle;
   /** Makes request ids that clients can give feedback on. */

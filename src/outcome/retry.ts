@@ -27,13 +27,13 @@ export interface RetryFacts {
   readonly session: { readonly mode: 'soft' | 'hard' } | null;
   /** Whether this exit was tried before in this exchange. */
   readonly triedSameExit: boolean;
-  /** Status of the answer of this attempt; null where there was none. */
-  readonly status: number | null;
+  /** Status of this answer where it is suspect and its exit a witness for the page (`own-pages.ts`); else null. */
+  readonly suspectStatus: number | null;
   /** Whether most exits fail at this site, so that others would too (`site-guard.ts`). */
   readonly isSiteDown: boolean;
   /** Whether the rule behind the verdict is suspended at this site, since it fires on everything. */
   readonly isSuspended: boolean;
-  /** Status of the last suspect answer through another exit; null where there was none. */
+  /** The same of the last such answer through another exit. */
   readonly previousSuspectStatus: number | null;
 }
 
@@ -66,7 +66,11 @@ export function decideRetry(facts: RetryFacts): RetryDecision {
   const { verdict } = facts;
   if (verdict.name === 'ok') return deliver;
   if (facts.isSuspended) return { kind: 'deliver', isPageOwn: true };
-  if (verdict.name === 'suspect' && facts.status !== null && facts.status === facts.previousSuspectStatus) {
+  if (
+    verdict.name === 'suspect' &&
+    facts.suspectStatus !== null &&
+    facts.suspectStatus === facts.previousSuspectStatus
+  ) {
     return { kind: 'deliver', isPageOwn: true };
   }
   const where = whereTo(facts);

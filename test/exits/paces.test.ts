@@ -152,6 +152,31 @@ describe('N7 spacing: auto learns what a site tolerates', () => {
     },
   );
 
+  it.each([30_000, 0])(
+    'a pool does not burn out while it learns: scouts are refused, not all (ban of %i ms)',
+    (banMs) => {
+      const limited = limitedSite(5, 10_000, banMs);
+      const seen: { exit: number; atMs: number }[] = [];
+      let worst = 0;
+      const done = crawl({
+        pool: pacedPool(60, auto),
+        site: (exit, nowMs) => {
+          const said = limited(exit, nowMs);
+          if (said === 'refused') seen.push({ exit, atMs: nowMs });
+          while ((seen[0]?.atMs ?? nowMs) < nowMs - 5000) seen.shift();
+          worst = Math.max(worst, new Set(seen.map((each) => each.exit)).size);
+          return said;
+        },
+        perS: 45,
+        seconds: 180,
+        restAfterRefusalMs: 33_000,
+      });
+      expect(worst).toBeLessThanOrEqual(10);
+      expect(done.good / 180).toBeGreaterThan(30 * 0.85);
+      expect(late(done)).toBeGreaterThan(0.995);
+    },
+  );
+
   it('a site that refuses one in ten, whatever the pace, is not slowed down', () => {
     const chance = seededRandom(7);
     const site = (): 'good' | 'refused' => (chance.float() < 0.1 ? 'refused' : 'good');

@@ -1,6 +1,7 @@
 /** A crawl in simulated time: workers, a paced pool, and a site that refuses as the test says. No sockets, no clock. */
 import { seededRandom, type Random } from '../../src/core/random.js';
-import { Paces, type Said } from '../../src/exits/paces.js';
+import { Paces } from '../../src/exits/paces.js';
+import type { Said } from '../../src/exits/pool-at-site.js';
 import type { Pool } from '../../src/upstreams/pool.js';
 
 /** What the site does with a page asked for through this exit at this time. */
@@ -44,7 +45,7 @@ export interface Crawled {
   late: { good: number; refused: number };
 }
 
-/** Spends exits by longest rest, as soon as they are rested. */
+/** Spends exits as the strategy `adaptive` does, as soon as they are rested. */
 export function crawl(ask: Crawl, random: Random = seededRandom(1)): Crawled {
   const paces = ask.paces ?? new Paces();
   const { slots } = ask.pool;
@@ -56,12 +57,14 @@ export function crawl(ask: Crawl, random: Random = seededRandom(1)): Crawled {
     if (view === null) throw new Error('the pool has no pacing');
     done.spacingMs = view.spacingMs;
     let best = -1;
-    let bestMs = Infinity;
+    let bestScore = Infinity;
     for (const slot of slots) {
       if ((away.get(slot) ?? 0) > nowMs || view.restedAtMs(slot) > nowMs) continue;
-      if (view.lastUsedMs(slot) >= bestMs) continue;
+      const usedMs = view.lastUsedMs(slot);
+      const score = usedMs === -Infinity ? -Infinity : (usedMs - nowMs) * view.promise(slot, nowMs, random);
+      if (score >= bestScore) continue;
       best = slot;
-      bestMs = view.lastUsedMs(slot);
+      bestScore = score;
     }
     if (best < 0) {
       done.waited++;

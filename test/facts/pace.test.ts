@@ -4,13 +4,13 @@ import {
   FIRST_SPACING_MS,
   LEAST_SPACING_MS,
   MAX_SPACING_MS,
-  RestTallies,
   SitePace,
   type PacedAnswer,
 } from '../../src/facts/pace.js';
+import { RestTallies } from '../../src/facts/rest-tallies.js';
 
 function after(restMs: number, nowMs: number, changes: Partial<PacedAnswer> = {}): PacedAnswer {
-  return { restMs, meanRestMs: restMs, factor: 1, nowMs, ...changes };
+  return { restMs, meanRestMs: restMs, factor: 1, haste: 1, isLed: false, nowMs, ...changes };
 }
 
 /** Good answers as fast as the pace allows, for this long. */
@@ -90,6 +90,71 @@ describe('N7 the pace of a site that minds', () => {
     const pace = new SitePace(0);
     pace.refused(after(3000, 0, { meanRestMs: 1200 }));
     expect(pace).toMatchObject({ brinkMs: 1200, spacingMs: 3600 });
+  });
+});
+
+describe('N7 scouts go ahead', () => {
+  const scout = (
+    pace: SitePace,
+    restMs: number,
+    nowMs: number,
+    changes: Partial<PacedAnswer> = {},
+  ): PacedAnswer => after(restMs, nowMs, { haste: pace.haste, ...changes });
+  const led = { isLed: true };
+
+  it('three times as fast, until one is refused: then all others rest twice as long as they did', () => {
+    const pace = new SitePace(0);
+    expect(pace.haste).toBe(3);
+    for (let n = 1; n < 50; n++) pace.good(after(1500, n * 10, led));
+    expect(pace.spacingMs).toBe(FIRST_SPACING_MS);
+    pace.refused(scout(pace, 500, 1000));
+    expect([pace.spacingMs, pace.brinkMs]).toEqual([expect.closeTo(3300), 500]);
+    expect(pace.haste).toBeCloseTo(1.5);
+  });
+
+  it('come down to the brink, and others stay just behind, though it is looked for again and again', () => {
+    const pace = new SitePace(0);
+    let nowMs = 1000;
+    pace.refused(scout(pace, 1000, nowMs));
+    const looks: number[] = [];
+    while (nowMs < 1_200_000) {
+      nowMs += 250;
+      const restMs = pace.spacingMs / pace.haste;
+      if (restMs >= 2000) pace.good(scout(pace, restMs, nowMs));
+      else {
+        pace.refused(scout(pace, restMs, nowMs));
+        looks.push(nowMs);
+      }
+      if (nowMs > 100_000) expect(pace.spacingMs).toBeGreaterThan(2000);
+    }
+    expect(pace.spacingMs).toBeLessThan(2000 * 1.06);
+    expect(looks.length).toBeLessThan(30);
+  });
+
+  it('those refused together confirm it once', () => {
+    const pace = new SitePace(0);
+    pace.refused(scout(pace, 1000, 0));
+    const restMs = pace.spacingMs / pace.haste;
+    for (let n = 0; n < 8; n++) pace.refused(scout(pace, restMs, 20_000 + n));
+    expect(pace.spacingMs).toBeGreaterThan(pace.brinkMs * 1.1);
+  });
+
+  it('one behind them that was used more often before says no more than they did', () => {
+    const pace = new SitePace(0);
+    pace.refused(scout(pace, 1000, 0));
+    const { spacingMs } = pace;
+    pace.refused(after(spacingMs, 5000, { ...led, meanRestMs: 900 }));
+    expect(pace).toMatchObject({ spacingMs, brinkMs: 1000 });
+    pace.refused(after(spacingMs, 6000, { ...led, meanRestMs: spacingMs }));
+    expect(pace.spacingMs).toBeGreaterThan(spacingMs);
+  });
+
+  it('a brink that is not there any more is left behind', () => {
+    const pace = new SitePace(0);
+    pace.refused(scout(pace, 4000, 0));
+    let nowMs = 0;
+    while (nowMs < 900_000) pace.good(scout(pace, pace.spacingMs / pace.haste, (nowMs += 1000)));
+    expect(pace.spacingMs).toBeLessThan(1000);
   });
 });
 

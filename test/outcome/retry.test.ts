@@ -33,7 +33,7 @@ function decide(verdict: Verdict, changes: Partial<RetryFacts> = {}): RetryDecis
     transportBudget: true,
     session: null,
     triedSameExit: false,
-    status: null,
+    suspectStatus: null,
     isSiteDown: false,
     isSuspended: false,
     previousSuspectStatus: null,
@@ -165,12 +165,12 @@ describe('decideRetry: sessions', () => {
 
 describe('B07 the same answer from two exits is the page’s own', () => {
   it('is delivered, and says so', () => {
-    const again = { status: 403, previousSuspectStatus: 403, attemptsMade: 2 };
+    const again = { suspectStatus: 403, previousSuspectStatus: 403, attemptsMade: 2 };
     expect(decide(suspect, again)).toEqual({ kind: 'deliver', isPageOwn: true });
     expect(word(suspect, { ...again, previousSuspectStatus: 999 })).toBe('elsewhere');
     expect(word(suspect, { ...again, previousSuspectStatus: null })).toBe('elsewhere');
     expect(word(dead, again)).toBe('elsewhere');
-    expect(word(suspect, { status: null, previousSuspectStatus: null })).toBe('elsewhere');
+    expect(word(suspect, { suspectStatus: null, previousSuspectStatus: null })).toBe('elsewhere');
   });
 
   it('tells what becomes of the suspect exits', () => {
