@@ -15,12 +15,14 @@ interface SitePages {
 const MOST_SITES = 10_000;
 const MOST_EXITS = 1000;
 const WEIGHT = 0.03;
+/** Of a site that refuses something for the first time nothing is known. */
+const FIRST_SHARE = 0.5;
 /** No site is trusted to refuse less of its pages than this. */
 const LEAST_SHARE = 0.05;
 /** Less likely than this, and something else is behind it. */
 const ODD = 0.01;
 
-/** Watches all sites that gave suspect answers of late; one for the process. Bounded: what is oldest goes first. */
+/** Watches all sites that gave suspect answers; one for the process. Bounded: what is oldest goes first. */
 export class OwnPages {
   readonly #sites = new Map<string, SitePages>();
 
@@ -36,15 +38,14 @@ export class OwnPages {
     const pages = this.#sites.get(site);
     if (pages === undefined) return;
     pages.inARow.delete(exit);
-    pages.share -= WEIGHT * pages.share;
-    if (pages.inARow.size === 0 && pages.share < LEAST_SHARE) this.#sites.delete(site);
+    pages.share = Math.max(LEAST_SHARE, pages.share - WEIGHT * pages.share);
   }
 
   /** An exit got an answer that may be a block by its status alone. @returns whether it is a witness for the page */
   suspect(site: string, exit: number): boolean {
     const pages = touched(this.#sites, site, MOST_SITES, newSite);
     const inARow = (pages.inARow.get(exit) ?? 0) + 1;
-    const isWitness = Math.max(LEAST_SHARE, pages.share) ** inARow >= ODD;
+    const isWitness = pages.share ** inARow >= ODD;
     pages.share += WEIGHT * (1 - pages.share);
     if (!pages.inARow.delete(exit) && pages.inARow.size >= MOST_EXITS) dropEldest(pages.inARow);
     pages.inARow.set(exit, inARow);
@@ -53,5 +54,5 @@ export class OwnPages {
 }
 
 function newSite(): SitePages {
-  return { share: 0, inARow: new Map() };
+  return { share: FIRST_SHARE, inARow: new Map() };
 }
