@@ -13,6 +13,7 @@ import { freePort } from '../support/launched-program.js';
 import { startFaultProxy } from '../support/fault-proxy.js';
 import { connected, makeLink, singleAt, startRedis } from '../support/real-redis.js';
 import type { RealRedis, TestLink } from '../support/real-redis.js';
+import { redisFaults } from '../support/redis-faults.js';
 import { waitFor } from '../support/wait.js';
 
 /** A request waits for one call of 200 ms and what the machine needs, never for two. */
@@ -96,57 +97,14 @@ async function twoGateways(redis: RealRedis, port = redis.port): Promise<[Gatewa
 }
 
 describe('S3 D05 a fault of Redis costs one call of at most 200 ms, and nothing is lost', () => {
-  /** Each breaks Redis or the way to it, and mends it. */
-  const faults: Record<
-    string,
-    (redis: RealRedis, proxy: Awaited<ReturnType<typeof startFaultProxy>>) => [() => unknown, () => unknown]
-  > = {
-    'the port closed': ({ admin, port }) => [
-      async () => {
-        await admin.config('SET', 'port', String(await freePort('127.0.0.1')));
-        await admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
-      },
-      () => admin.config('SET', 'port', String(port)),
-    ],
-    SIGSTOP: ({ pid }) => [() => process.kill(pid, 'SIGSTOP'), () => process.kill(pid, 'SIGCONT')],
-    'a latency of 2 s': (_, { faults: way }) => [() => (way.latencyMs = 2000), () => delete way.latencyMs],
-    'cut in the middle of a reply': (_, proxy) => [
-      () => (proxy.faults.resetAfterBytes = 3),
-      () => delete proxy.faults.resetAfterBytes,
-    ],
-    'a black hole': (_, proxy) => [
-      () => (proxy.faults.isBlackHole = true),
-      () => {
-        delete proxy.faults.isBlackHole;
-        proxy.resetAll();
-      },
-    ],
-    READONLY: ({ admin }) => [
-      () => admin.call('REPLICAOF', '127.0.0.1', '1'),
-      () => admin.call('REPLICAOF', 'NO', 'ONE'),
-    ],
-    OOM: ({ admin }) => [
-      () => admin.config('SET', 'maxmemory', '1'),
-      () => admin.config('SET', 'maxmemory', '0'),
-    ],
-    'a login that is refused': ({ admin }) => [
-      async () => {
-        await admin.call('ACL', 'SETUSER', 'default', 'resetpass', '>other');
-        await admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
-      },
-      () => admin.call('ACL', 'SETUSER', 'default', 'nopass'),
-    ],
-  };
-
-  it.each(Object.keys(faults))('%s', async (name) => {
+  it.each(redisFaults.filter(({ isOutage }) => isOutage))('$name', async ({ begin }) => {
     const redis = await aRedis();
     const proxy = await startFaultProxy(redis.port);
     closers.push(() => proxy.close());
     const [one, other] = await twoGateways(redis, proxy.port);
-    const [breakIt, mend] = faults[name]?.(redis, proxy) ?? [];
     await one.firstRequest('before');
 
-    await breakIt?.();
+    const mend = await begin(redis, proxy);
     await one.until('notice', () => one.changes.length > 0);
     one.ban('u-away');
     const { calls } = one.line.link.counts;
@@ -158,7 +116,7 @@ describe('S3 D05 a fault of Redis costs one call of at most 200 ms, and nothing 
     expect(one.line.link.counts.calls - calls).toBeLessThan(20);
 
     const mendedMs = performance.now();
-    await mend?.();
+    await mend();
     await one.until('come back', () => one.line.link.isUp);
     await waitFor('nothing left to say', () => one.news.waiting === 0);
     await waitFor('the ban made while away', () => other.applied.some(({ exit }) => exit === 'u-away'));

@@ -60,11 +60,13 @@ export async function crawlAtRate(what: {
   readonly perSecond: number;
   readonly seconds: number;
   readonly shot: (nth: number) => Shot;
+  /** Ends it earlier. */
+  readonly signal?: AbortSignal;
 }): Promise<number> {
-  const { port, perSecond, seconds, shot } = what;
+  const { port, perSecond, seconds, shot, signal } = what;
   const free: LoadClient[] = [];
   const startMs = performance.now();
-  const isWithin = (): boolean => performance.now() - startMs < seconds * 1000;
+  const isWithin = (): boolean => signal?.aborted !== true && performance.now() - startMs < seconds * 1000;
   let asked = 0;
   let under = 0;
   const ask = (): void => {

@@ -14,6 +14,8 @@ export interface Faults {
   isBlackHole?: boolean;
   /** Resets both sides once so many bytes went from the server to the client. */
   resetAfterBytes?: number;
+  /** Resets both sides after half of the next piece that comes from the server. */
+  isCutMidPiece?: boolean;
   /** Forwards in slices of so many bytes, one per turn. */
   sliceBytes?: number;
 }
@@ -108,6 +110,10 @@ class Pair {
     const { latencyMs = 0, bytesPerSecond = Infinity, sliceBytes = chunk.length } = this.faults;
     if (this.faults.isBlackHole === true) return;
     if (latencyMs > 0) await wait(latencyMs);
+    if (this.faults.isCutMidPiece === true && to === this.client) {
+      to.write(chunk.subarray(0, chunk.length / 2), () => this.reset());
+      return;
+    }
     for (let at = 0; at < chunk.length; at += sliceBytes) {
       const slice = chunk.subarray(at, at + sliceBytes);
       if (to === this.client && this.isLast(slice, to)) return;

@@ -94,13 +94,18 @@ export interface FleetOptions {
   readonly more?: (urls: readonly string[]) => Record<string, unknown>;
   /** Other sections. */
   readonly config?: Record<string, unknown>;
+  /** Settings of the Redis, as on its command line. */
+  readonly redis?: readonly string[];
+  /** The port at which gateways find Redis, where something stands between. */
+  readonly way?: (redis: RealRedis) => Promise<number>;
 }
 
 /** Starts one. */
 export async function startFleet(stage: Stage, options: FleetOptions): Promise<ProcessFleet> {
-  const redis = stage.keep(await startRedis());
+  const redis = stage.keep(await startRedis(options.redis));
   const exits = stage.keep(await startExits(options.exits));
-  const state = { kind: 'redis', url: `redis://127.0.0.1:${redis.port}`, secret: 'a secret of the fleet' };
+  const port = (await options.way?.(redis)) ?? redis.port;
+  const state = { kind: 'redis', url: `redis://127.0.0.1:${port}`, secret: 'a secret of the fleet' };
   const gateways: ServeProcess[] = [];
   const join = async (config: Record<string, unknown> = {}): Promise<ServeProcess> => {
     const main = { upstreams: exits.urls.map((url) => ({ url })), ...options.pool };
