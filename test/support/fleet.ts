@@ -6,7 +6,7 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { adminSection, askAdmin } from './admin.js';
 import { startRedis, type RealRedis } from './real-redis.js';
-import { startServe, type ServeProcess } from './serve-process.js';
+import { startServe, type ServeOptions, type ServeProcess } from './serve-process.js';
 import type { Stage } from './stage.js';
 import { eventually } from './wait.js';
 
@@ -79,7 +79,7 @@ export interface ProcessFleet {
   readonly exits: LoggingExits;
   readonly gateways: ServeProcess[];
   /** One more gateway. */
-  join(config?: Record<string, unknown>): Promise<ServeProcess>;
+  join(config?: Record<string, unknown>, options?: ServeOptions): Promise<ServeProcess>;
   /** Waits until all that run know of each other. */
   settled(): Promise<void>;
 }
@@ -107,12 +107,12 @@ export async function startFleet(stage: Stage, options: FleetOptions): Promise<P
   const port = (await options.way?.(redis)) ?? redis.port;
   const state = { kind: 'redis', url: `redis://127.0.0.1:${port}`, secret: 'a secret of the fleet' };
   const gateways: ServeProcess[] = [];
-  const join = async (config: Record<string, unknown> = {}): Promise<ServeProcess> => {
+  const join: ProcessFleet['join'] = async (config = {}, how = {}) => {
     const main = { upstreams: exits.urls.map((url) => ({ url })), ...options.pool };
     const pools = { main, ...options.more?.(exits.urls) };
     const timeouts = { pre_stop: 0, drain: '1s' };
     const base = { admin: adminSection, state, timeouts, pools, ...options.config, ...config };
-    const gateway = stage.keep(await startServe([], base));
+    const gateway = stage.keep(await startServe([], base, how));
     gateways.push(gateway);
     return gateway;
   };

@@ -33,6 +33,8 @@ export interface ServeOptions {
   readonly openFiles?: number;
   /** What the command begins with, to run it elsewhere. */
   readonly inside?: readonly string[];
+  /** The program, where it is not this one. */
+  readonly program?: string;
 }
 
 /** Starts one on free ports and waits until it listens. Sections of `config` are laid over a small base. */
@@ -50,9 +52,9 @@ export async function startServe(
     pools: { main: { upstreams: upstreams.map((url) => ({ url })) } },
   };
   writeFileSync(file, stringify({ ...base, ...config }));
-  const command = [process.execPath, '--unhandled-rejections=strict', main, 'serve', '--config', file];
+  const { inside = [], program = main } = options;
+  const command = [process.execPath, '--unhandled-rejections=strict', program, 'serve', '--config', file];
   const limit = options.openFiles === undefined ? '' : `ulimit -n ${options.openFiles}; `;
-  const { inside = [] } = options;
   const child = spawn('/bin/sh', ['-c', `${limit}exec "$@"`, 'sh', ...inside, ...command], {
     cwd: folder,
     env: { PATH: process.env['PATH'] ?? '' },
