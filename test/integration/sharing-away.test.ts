@@ -1,4 +1,4 @@
-/** Several `turnpike serve` on one pool: while Redis is away, parted by sites, and what they keep together. */
+/** Several `turnpike serve` on one pool: while Redis is away, and what they keep together. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -112,39 +112,6 @@ describe('S3 on_redis_loss', () => {
     const [one = new Set<string>(), other = new Set<string>()] = parts;
     expect(one.size + other.size).toBe(40);
     expect([...one].filter((exit) => other.has(exit))).toEqual([]);
-  });
-});
-
-describe('S1 partition: by_site_group', () => {
-  it('no exit is ever seen by two groups, also while gateways join and leave', async () => {
-    const pool = {
-      sharing: 'ring',
-      partition: 'by_site_group',
-      site_groups: [
-        { name: 'shops', sites: ['shop.example', 'store.example'] },
-        { name: 'news', sites: ['news.example'] },
-      ],
-    };
-    const fleet = await startFleet(stage, { gateways: 2, exits: 60, pool });
-    const urls = ['www.shop.example', 'store.example', 'news.example', 'any.example'].map(
-      (site) => `http://${site}/`,
-    );
-    const run = crawl(stage, fleet, { requests: Infinity, atOnce: 4, urls, session: 'one' });
-    const third = await fleet.join();
-    await fleet.settled();
-    await run.also(third);
-    await patiently('the third to serve', async () => exitsOf(fleet, third).size > 5);
-    run.without(third);
-    third.child.kill('SIGTERM');
-    await third.ended;
-    await run.end();
-    const groupOf = (site: string): string =>
-      site.includes('shop') || site.includes('store') ? 'shops' : site.includes('news') ? 'news' : 'other';
-    const groups = new Map<string, Set<string>>();
-    for (const { exit, site } of fleet.exits.uses)
-      groups.set(exit, (groups.get(exit) ?? new Set()).add(groupOf(site)));
-    expect([...groups.values()].map(({ size }) => size).filter((size) => size > 1)).toEqual([]);
-    expect(new Set([...groups.values()].flatMap((each) => [...each])).size).toBe(3);
   });
 });
 

@@ -87,7 +87,8 @@ export interface ProcessFleet {
 /** What a fleet is made of. */
 export interface FleetOptions {
   readonly gateways: number;
-  readonly exits: number;
+  /** How many, or those that are to be used. */
+  readonly exits: number | LoggingExits;
   /** Settings of the pool `main`. */
   readonly pool: Record<string, unknown>;
   /** Other pools, with the exits of `main` or others. */
@@ -103,7 +104,8 @@ export interface FleetOptions {
 /** Starts one. */
 export async function startFleet(stage: Stage, options: FleetOptions): Promise<ProcessFleet> {
   const redis = stage.keep(await startRedis(options.redis));
-  const exits = stage.keep(await startExits(options.exits));
+  const { exits: wanted } = options;
+  const exits = stage.keep(typeof wanted === 'number' ? await startExits(wanted) : wanted);
   const port = (await options.way?.(redis)) ?? redis.port;
   const state = { kind: 'redis', url: `redis://127.0.0.1:${port}`, secret: 'a secret of the fleet' };
   const gateways: ServeProcess[] = [];
