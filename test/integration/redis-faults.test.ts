@@ -1,6 +1,7 @@
 /** S3 D05 in short: `npm run redis-faults` holds every fault for a minute and prints the same table. */
 import { describe, expect, it, vi } from 'vitest';
-import { figuresOf, rowOf } from '../support/fault-figures.js';
+import { banSpread } from '../support/ban-spread.js';
+import { figuresOf, tableOf } from '../support/fault-figures.js';
 import { redisFaults } from '../support/redis-faults.js';
 import { createStage } from '../support/stage.js';
 
@@ -15,10 +16,16 @@ describe('S3 D05 a fault of Redis at 200 requests a second', () => {
     '$name fails no request and loses no ban',
     async (fault) => {
       const figures = await figuresOf(stage, fault, { seconds: 5, around: 1 });
-      process.stdout.write(rowOf(null) + rowOf(figures));
+      process.stdout.write(tableOf([figures]));
       expect([...figures.failed]).toEqual([]);
       expect(figures.lostBans).toEqual([]);
       expect(figures.bans).toBeGreaterThan(10);
     },
   );
+});
+
+describe('S4 bans of five gateways', () => {
+  it('are known to all of them, also where no message is ever heard', async () => {
+    expect(await banSpread(stage, { bans: 20, isHearing: false })).toHaveLength(80);
+  });
 });

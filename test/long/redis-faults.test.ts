@@ -2,8 +2,8 @@
  * S3 D05: each fault of Redis for a minute under 200 requests a second, and what it cost. `npm run redis-faults` runs it and
  * prints the table. What does not depend on the machine is asserted: no request failed, no ban was lost.
  */
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { figuresOf, rowOf } from '../support/fault-figures.js';
+import { afterAll, describe, expect, it, vi } from 'vitest';
+import { figuresOf, tableOf, type FaultFigures } from '../support/fault-figures.js';
 import { redisFaults } from '../support/redis-faults.js';
 import { createStage } from '../support/stage.js';
 
@@ -13,13 +13,12 @@ vi.setConfig({ testTimeout: SECONDS * 1000 + 240_000 });
 
 describe('S3 D05 faults of Redis at 200 requests a second', () => {
   const stage = createStage();
-  const rows: string[] = [];
-  beforeAll(() => void rows.push(rowOf(null)));
-  afterAll(() => void process.stdout.write(rows.join('')));
+  const rows: FaultFigures[] = [];
+  afterAll(() => void process.stdout.write(tableOf(rows)));
 
   it.each(redisFaults.filter(({ name }) => name.includes(only)))('$name', async (fault) => {
     const figures = await figuresOf(stage, fault, { seconds: SECONDS, around: 3 });
-    rows.push(rowOf(figures));
+    rows.push(figures);
     expect([[...figures.failed], figures.lostBans]).toEqual([[], []]);
   });
 });

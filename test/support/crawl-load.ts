@@ -69,8 +69,15 @@ export async function crawlAtRate(what: {
   const isWithin = (): boolean => signal?.aborted !== true && performance.now() - startMs < seconds * 1000;
   let asked = 0;
   let under = 0;
+  /** The gateway closes what was idle for long. */
+  const freeClient = (): LoadClient => {
+    for (;;) {
+      const client = free.pop() ?? new LoadClient({ port });
+      if (!client.isGone) return client;
+    }
+  };
   const ask = (): void => {
-    const client = free.pop() ?? new LoadClient({ port });
+    const client = freeClient();
     const { head, isLast = false, onAnswer } = shot(asked++);
     const askedMs = performance.now();
     under++;
