@@ -6,9 +6,12 @@ import { startFaultProxy, type FaultProxy } from './fault-proxy.js';
 import { at, metricOf, patiently, percentile, type ProcessFleet } from './fleet.js';
 import { allOwned, Banning, exitIds, FleetLoad, startSharingFleet } from './fleet-load.js';
 import type { RedisFault } from './redis-faults.js';
+import { startServe } from './serve-process.js';
 import type { Stage } from './stage.js';
 
 const GATEWAYS = 2;
+/** As much as each of them has. */
+const CONTROL_PER_SECOND = 100;
 /** By then each gateway has noticed a fault. */
 const NOTICED_MS = 2000;
 
@@ -22,6 +25,8 @@ export interface FaultFigures {
   readonly before: { readonly p50Ms: number; readonly maxMs: number };
   /** The slowest in the first two seconds of the fault, above the median before. */
   readonly penaltyMs: number;
+  /** The same at a gateway that has no Redis: what the machine did in these seconds. */
+  readonly noiseMs: number;
   /** From then until everybody is back. */
   readonly later: { readonly p99Ms: number; readonly maxMs: number };
   /** From the end of the fault until all gateways use Redis, and until all share pools again. */
@@ -61,7 +66,9 @@ export async function figuresOf(
   { seconds, around }: { readonly seconds: number; readonly around: number },
 ): Promise<FaultFigures> {
   const { fleet, proxy } = await begin(stage, fault);
+  const control = stage.keep(await startServe(fleet.exits.urls));
   const load = new FleetLoad(fleet.gateways);
+  const beside = new FleetLoad([control], CONTROL_PER_SECOND);
   // Connections, first leases, code that was never run: not what is measured.
   await load.goOn(around);
   const banning = new Banning(fleet.gateways, await exitIds(at(fleet, 0)));
@@ -80,15 +87,21 @@ export async function figuresOf(
   await load.goOn(around);
   const endMs = performance.now();
   const asked = await load.end();
+  await beside.end();
   const noticedMs = brokenMs + NOTICED_MS;
-  const before = load.within(startMs, brokenMs);
-  const later = load.within(noticedMs, endMs);
+  const [before, first, later] = [
+    load.within(startMs, brokenMs),
+    load.within(brokenMs, noticedMs),
+    load.within(noticedMs, endMs),
+  ];
   const p50Ms = percentile(before, 50);
+  const usualMs = percentile(beside.within(startMs, brokenMs), 50);
   const lostBans = await banning.end();
   return {
     ...{ name: fault.name, asked, failed: load.failed, backMs, sharedMs },
     before: { p50Ms, maxMs: percentile(before, 100) },
-    penaltyMs: percentile(load.within(brokenMs, noticedMs), 100) - p50Ms,
+    penaltyMs: percentile(first, 100) - p50Ms,
+    noiseMs: percentile(beside.within(brokenMs, noticedMs), 100) - usualMs,
     later: { p99Ms: percentile(later, 99), maxMs: percentile(later, 100) },
     ...{ lostBans, bans: banning.set.length },
   };
@@ -100,6 +113,7 @@ const columns: Readonly<Record<string, (of: FaultFigures) => string | number>> =
   'failed (goal 0)': ({ failed }) => [...failed].map((each) => each.join(': ')).join(', ') || 0,
   'slowest before, ms': ({ before }) => before.maxMs.toFixed(0),
   'first-request penalty, ms (250)': ({ penaltyMs }) => penaltyMs.toFixed(0),
+  'the same without any Redis, ms': ({ noiseMs }) => noiseMs.toFixed(0),
   'p99 later': ({ later }) => later.p99Ms.toFixed(0),
   'slowest later': ({ later }) => later.maxMs.toFixed(0),
   'back after, s (4)': ({ backMs }) => (backMs / 1000).toFixed(1),

@@ -17,7 +17,7 @@ import type { ServeProcess } from './serve-process.js';
 import type { Stage } from './stage.js';
 import { waitFor } from './wait.js';
 
-/** What all gateways together are asked each second. */
+/** Unless told otherwise. */
 const PER_SECOND = 200;
 const EXITS = 100;
 const BAN_EVERY_MS = 250;
@@ -65,8 +65,12 @@ export class FleetLoad {
   readonly #over: Promise<number[]>;
   #asked = 0;
 
-  constructor(gateways: readonly ServeProcess[]) {
-    const perSecond = PER_SECOND / gateways.length;
+  /** @param all what all gateways together are asked each second */
+  constructor(
+    gateways: readonly ServeProcess[],
+    private readonly all = PER_SECOND,
+  ) {
+    const perSecond = all / gateways.length;
     this.#over = Promise.all(
       gateways.map((gateway) => {
         const shot = (nth: number): Shot => this.#shot(gateway, nth);
@@ -83,7 +87,7 @@ export class FleetLoad {
 
   /** Waits until it went on for so long. */
   async goOn(seconds: number): Promise<void> {
-    const enough = this.#asked + seconds * PER_SECOND;
+    const enough = this.#asked + seconds * this.all;
     await waitFor('the load', () => this.#asked >= enough, seconds * 1000 + 60_000);
   }
 
