@@ -1,5 +1,5 @@
 /**
- * Short-lived facts that gateways share, as five ports that speak the domain: pins, bans, leases, limits, members.
+ * Short-lived facts that gateways share, as six ports that speak the domain: pins, bans, leases, limits, turns, members.
  * Each has an implementation in memory, one on Redis, and one that goes on without Redis; one contract suite tests all.
  * Times are durations: the clocks of two gateways are never compared.
  */
@@ -140,6 +140,29 @@ export interface Limits {
 
 /** What was taken. */
 export type LimitTake = Pick<Granted, 'granted' | 'retryAfterMs'>;
+
+/** A turn that was taken. */
+export interface Turn {
+  readonly key: string;
+  /** Unguessable; names the turn. Empty: nobody could be asked, and each gateway goes by itself. */
+  readonly id: string;
+}
+
+/** What came of asking for a turn. */
+export type TurnAnswer =
+  | { readonly kind: 'taken'; readonly turn: Turn }
+  /** Somebody has it: for so long at most. */
+  | { readonly kind: 'busy'; readonly waitMs: number }
+  /** Somebody had it, and its rest lasts so long. */
+  | { readonly kind: 'resting'; readonly waitMs: number };
+
+/** What only one gateway may do at a time, and only after a rest: an exit at a site, a trial, a canary. */
+export interface Turns {
+  /** Takes the turn at what goes by this key. Whoever crashes with it has it for `holdMs`. */
+  take(key: string, holdMs: number): Promise<TurnAnswer>;
+  /** Ends a turn: the next one is free after `restMs`. False where another has it by now, who is left alone. */
+  end(turn: Turn, restMs: number): Promise<boolean>;
+}
 
 /** The gateways of a fleet. */
 export interface Members {
