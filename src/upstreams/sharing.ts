@@ -37,6 +37,12 @@ export interface Sharing {
   readonly siteGroups: ReadonlyMap<string, string> | null;
 }
 
+/** Whether several gateways may use one exit at once, so that none knows when it was used last. */
+export function isUsedByMany(sharing: Sharing | null): boolean {
+  if (sharing === null || sharing.kind === 'none') return true;
+  return sharing.kind === 'broker' && sharing.lease.holders > 1;
+}
+
 /** The group of all sites that are named in none. */
 export const OTHER_SITES = 'other sites';
 
