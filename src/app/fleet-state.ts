@@ -183,7 +183,7 @@ function together({ needs, stores, near, news, place }: Together): FleetState {
     pins: near,
     turns,
     kind: () => (link.isUp ? 'shared' : 'degraded'),
-    subscribe: (event) => tellFleet(news, event, needs.heldBans),
+    subscribe: (event) => tellFleet(news, event, () => needs.heldBans()),
     readings: () => readingsOf({ link, news, turns, ...common }),
     start: () => {
       link.start();

@@ -102,6 +102,10 @@ export interface Lease extends Fence {
   readonly exit: string;
   /** Unguessable; names the lease. */
   readonly id: string;
+  /** As it was asked for. */
+  readonly keepMs: number;
+  /** Time since another holder may have used the exit last, when the lease was given; null: longer ago than is remembered. */
+  readonly usedAgoMs: number | null;
 }
 
 /** What is asked for. */
@@ -112,6 +116,8 @@ export interface LeaseAsk {
   readonly ttlMs: number;
   /** How many leases an exit may have at once; 1: exclusive. */
   readonly slots: number;
+  /** How long it is remembered when the exit was used last, for the next holder; 0 where no exit rests between uses. */
+  readonly keepMs?: number;
   /** Tell whoever has it that it is wanted; for one candidate. */
   readonly isWanted?: boolean;
 }
@@ -122,8 +128,8 @@ export interface Leases {
   acquire(ask: LeaseAsk): Promise<Lease | null>;
   /** Makes leases last `ttlMs` from now. For each: whether it was still held. */
   renew(leases: readonly Lease[], ttlMs: number): Promise<readonly boolean[]>;
-  /** Gives leases back. For each: whether it was still held. */
-  release(leases: readonly Lease[]): Promise<readonly boolean[]>;
+  /** Gives leases back. For each: whether it was still held. @param usedAgoMs time since the last use of each; long, where not given */
+  release(leases: readonly Lease[], usedAgoMs?: readonly number[]): Promise<readonly boolean[]>;
 }
 
 /** Leases that other gateways want, too. */
