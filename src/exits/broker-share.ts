@@ -64,7 +64,10 @@ export class BrokerShare {
       whyNone: WHY_NONE,
       isOurs: (index) => this.#isHeld(index),
       mayBecomeOurs: () => true,
-      restedAtMs: (index, { spacingMs }) => (this.#byIndex.get(index)?.otherUseMs ?? -Infinity) + spacingMs,
+      restedAtMs: (index, { spacingMs }) => {
+        this.#catchUp();
+        return (this.#byIndex.get(index)?.otherUseMs ?? -Infinity) + spacingMs;
+      },
     };
     this.askable = {
       list: null,

@@ -1,9 +1,10 @@
 /**
- * What only one gateway of a fleet may do at a time: use an exit that rests from a site between two uses and that others
- * use too, and try an exit whose ban has ended. Such an exit is claimed before it is used; one that another gateway has is
- * passed over. Where neither applies it costs nothing, and while the shared state is away each gateway goes by itself.
+ * What only one request may do at a time: use an exit that rests from a site between two uses, and try an exit whose ban has
+ * ended. Such an exit is claimed at the moment of its use: in this gateway, since others may have picked it too, and with all
+ * others where they use it as well. One that another has is passed over. Where neither applies it costs nothing, and while
+ * the shared state is away each gateway goes by itself.
  */
-import type { Visit } from '../exits/paces.js';
+import type { Visit } from '../exits/pool-at-site.js';
 import { TRIAL_MS } from '../facts/ban.js';
 import type { Turn, TurnAnswer, Turns } from '../state/ports.js';
 import { isUsedByMany } from '../upstreams/sharing.js';
@@ -28,12 +29,13 @@ export interface Claim {
   drop(): void;
 }
 
-/** Whether other gateways have to be asked before this exit is used. */
+/** Whether the exit has to be claimed before it is used. */
 export function mustClaim(services: GatewayServices, { ask }: Job, { pool, slot }: Exit): boolean {
-  if (services.turns === null) return false;
+  if (pool.pacing === null && services.turns === null) return false;
   const { site } = ask.context.target;
   const nowMs = services.clock.nowMs();
-  return isResting(services, pool, site, nowMs) || services.ledger.trialsDue(slot, site, nowMs).length > 0;
+  if (pool.pacing !== null && spacingAt(services, pool, site) > 0) return true;
+  return services.turns !== null && services.ledger.trialsDue(slot, site, nowMs).length > 0;
 }
 
 /**
@@ -75,26 +77,27 @@ function isExit(found: Exit | NoExit | null): found is Exit {
   return found?.kind === 'exit';
 }
 
-function isResting({ paces }: GatewayServices, pool: Exit['pool'], site: string, nowMs: number): boolean {
-  if (pool.pacing === null || !isUsedByMany(pool.sharing)) return false;
-  return (paces.view(pool, site, nowMs)?.spacingMs ?? 0) > 0;
-}
-
-/** Null: another gateway has it, which is noted, so that it is not chosen again too soon. */
+/**
+ * Null: another request here was faster, since it was picked; or another gateway has it, which is noted, so that it is not
+ * chosen again too soon.
+ */
 async function claim(services: GatewayServices, job: Job, course: Course, exit: Exit): Promise<Claim | null> {
   const { turns, ledger, paces, clock } = services;
   const { site } = job.ask.context.target;
   const nowMs = clock.nowMs();
-  if (turns === null) return null;
   const { pool, slot } = exit;
-  const trials = ledger.trialsDue(slot, site, nowMs);
-  const isPaced = isResting(services, pool, site, nowMs);
+  const pace = paces.view(pool, site, nowMs);
+  if (pace !== null && pace.restedAtMs(slot) > nowMs) return null;
+  const trials = turns === null ? [] : ledger.trialsDue(slot, site, nowMs);
   // From here on nobody else chooses it in this gateway.
   const visit = paces.begin(pool, slot, { site, nowMs });
+  if (turns === null) return { visit, end: () => undefined, drop: () => visit.withdraw(null) };
   ledger.beginTrials(slot, site, nowMs);
   const made = new ClaimedExit({ services, turns, exit, site, visit });
-  const holdMs = Math.max(0, course.deadlineMs - nowMs) + spacingAt(services, exit, site);
-  const rest = isPaced ? await made.take('rest', `rest ${exit.upstream.id} ${site}`, holdMs) : null;
+  const spacingMs = pace?.spacingMs ?? 0;
+  const holdMs = Math.max(0, course.deadlineMs - nowMs) + spacingMs;
+  const isShared = spacingMs > 0 && isUsedByMany(pool.sharing);
+  const rest = isShared ? await made.take('rest', `rest ${exit.upstream.id} ${site}`, holdMs) : null;
   if (rest !== null && rest.kind !== 'taken') {
     made.refuseRest(rest);
     return null;
@@ -108,7 +111,7 @@ async function claim(services: GatewayServices, job: Job, course: Course, exit: 
   return made;
 }
 
-function spacingAt({ paces, clock }: GatewayServices, { pool }: Exit, site: string): number {
+function spacingAt({ paces, clock }: GatewayServices, pool: Exit['pool'], site: string): number {
   return paces.view(pool, site, clock.nowMs())?.spacingMs ?? 0;
 }
 
@@ -160,7 +163,8 @@ class ClaimedExit implements Claim {
   }
 
   drop(): void {
-    const { services, exit, site } = this.parts;
+    const { services, exit, site, visit } = this.parts;
+    visit.withdraw(null);
     services.ledger.leaveTrials(exit.slot, site, services.clock.nowMs());
     this.end();
   }
@@ -169,7 +173,7 @@ class ClaimedExit implements Claim {
   refuseRest(answer: Exclude<TurnAnswer, { kind: 'taken' }>): void {
     const { services, exit, site, visit } = this.parts;
     const nowMs = services.clock.nowMs();
-    const goneMs = answer.kind === 'busy' ? 0 : spacingAt(services, exit, site) - answer.waitMs;
+    const goneMs = answer.kind === 'busy' ? 0 : spacingAt(services, exit.pool, site) - answer.waitMs;
     visit.withdraw(nowMs - goneMs);
     services.ledger.leaveTrials(exit.slot, site, nowMs);
   }
@@ -187,7 +191,7 @@ class ClaimedExit implements Claim {
     if (this.#rest === null) return;
     const restedMs = services.paces.view(exit.pool, site, nowMs)?.restedAtMs(exit.slot) ?? nowMs;
     // While another request of ours waits for its answer, which can't be where a rest is asked for, nobody knows.
-    const restMs = Number.isFinite(restedMs) ? restedMs - nowMs : spacingAt(services, exit, site);
+    const restMs = Number.isFinite(restedMs) ? restedMs - nowMs : spacingAt(services, exit.pool, site);
     void turns.end(this.#rest, Math.max(0, restMs));
     this.#rest = null;
   }
