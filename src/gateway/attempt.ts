@@ -19,8 +19,8 @@ import { serveGuarded } from './canary.js';
 import type { ClientExchange } from './exchange.js';
 import { begin, pickFirst, type Course } from './course.js';
 import { HeldAnswer, type JudgedTry } from './held-answer.js';
-import { claimed, mustClaim, othersHaveThem } from './fleet-turn.js';
-import { lineOf, pickAtOnce, type Exit, type NoExit } from './pick-exit.js';
+import { claimed, claimedFirst, mustClaim } from './fleet-turn.js';
+import { lineOf, pickAtOnce, type Exit } from './pick-exit.js';
 import { pickAnother } from './pick-in-turn.js';
 import { isSuspended, learnOf, recordTry, settleSuspects, tellTry } from './record.js';
 import { appendMaking, refuse } from './respond.js';
@@ -85,10 +85,8 @@ export function runAttempts(services: GatewayServices, job: Job): Promise<void> 
 async function attemptEach(services: GatewayServices, job: Job, course: Course): Promise<void> {
   const atOnce = job.ask.route.onExhausted === 'wait' ? null : pickAtOnce(services, job, course);
   let first = atOnce ?? (await pickFirst(services, job, course));
-  if (first.kind === 'exit' && mustClaim(services, job, first)) {
-    const again = (): Promise<Exit | NoExit> => pickFirst(services, job, course);
-    first = await claimed(services, job, course, { exit: first, none: othersHaveThem, again });
-  }
+  if (first.kind === 'exit' && mustClaim(services, job, first))
+    first = await claimedFirst(services, job, course, first);
   if (first.kind === 'none') {
     if (course.abandonment.isAbandoned) leave(services, job);
     else refuse(services, job.exchange, job.trace, first.failure);

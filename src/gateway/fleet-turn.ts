@@ -9,7 +9,7 @@ import { TRIAL_MS } from '../facts/ban.js';
 import type { Turn, TurnAnswer, Turns } from '../state/ports.js';
 import { isUsedByMany } from '../upstreams/sharing.js';
 import type { Job } from './attempt.js';
-import type { Course } from './course.js';
+import { pickFirst, type Course } from './course.js';
 import type { Exit, NoExit } from './pick-exit.js';
 import type { GatewayServices } from './services.js';
 
@@ -61,8 +61,19 @@ export async function claimed<None extends NoExit | null>(
   return exit;
 }
 
+/** The exit for the first try, once it is claimed; or why there is none. */
+export function claimedFirst(
+  services: GatewayServices,
+  job: Job,
+  course: Course,
+  exit: Exit,
+): Promise<Exit | NoExit> {
+  const again = (): Promise<Exit | NoExit> => pickFirst(services, job, course);
+  return claimed(services, job, course, { exit, none: othersHaveThem, again });
+}
+
 /** What is said when others were always faster. */
-export const othersHaveThem: NoExit = {
+const othersHaveThem: NoExit = {
   kind: 'none',
   isFull: false,
   isResting: true,

@@ -69,7 +69,7 @@ async function smoke(line: TestLink): Promise<void> {
   expect(await leases.release(held)).toEqual(held.map(() => true));
   expect(await limits.take('k', { count: 5, perMs: 1e9 }, 7)).toMatchObject({ granted: 5 });
   const asked = await Promise.all(many.map((exit) => turns.take(exit, 30_000)));
-  const ended = asked.map((answer) => answer.kind === 'taken' && turns.end(answer.turn, 1000));
+  const ended = asked.map(async (answer) => answer.kind === 'taken' && turns.end(answer.turn, 1000));
   expect(await Promise.all(ended)).toEqual(many.map(() => true));
   expect(await members.announce(self, 5000)).toEqual([self]);
   await members.leave('g1');

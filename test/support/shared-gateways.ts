@@ -20,12 +20,17 @@ export async function startSharedGateways(
   stage: Stage,
   exits: readonly ScriptedUpstream[],
   config: GatewayOptions['config'] = {},
-  how: { readonly count?: number; readonly parts?: GatewayOptions['parts'] } = {},
+  how: {
+    readonly count?: number;
+    readonly parts?: GatewayOptions['parts'];
+    /** More for the n-th. */
+    readonly partsOf?: (n: number) => GatewayOptions['parts'];
+  } = {},
 ): Promise<SharedGateways> {
   const redis = stage.keep(await startRedis());
   const state = { kind: 'redis', url: `redis://127.0.0.1:${redis.port}`, secret: 'a secret of the fleet' };
-  const join = (): Promise<TestGateway> => {
-    const parts = { ...how.parts, random: seededRandom(seeds++) };
+  const join = (_: unknown, n: number): Promise<TestGateway> => {
+    const parts = { ...how.parts, ...how.partsOf?.(n), random: seededRandom(seeds++) };
     return stage.gateway(exits, { admin: adminSection, state, ...config }, { parts });
   };
   const gateways = await Promise.all(Array.from({ length: how.count ?? 3 }, join));
