@@ -3,16 +3,26 @@ import { CLEAR } from '../facts/ban.js';
 import type { BanAsk, Effect } from '../exits/effect.js';
 import type { Ledger } from '../exits/ledger.js';
 import type { GatewayServices } from '../gateway/services.js';
+import { readSiteWord } from '../facts/site-word.js';
 import { cutOnBan } from '../gateway/cut-tunnels.js';
+import { hearOfSite } from '../gateway/guard-site.js';
 import { banKey } from '../state/ban-key.js';
 import type { SharedBan } from '../state/ports.js';
 import { CREDENTIAL_PREFIX } from '../upstreams/credential-of.js';
 import type { Pool } from '../upstreams/pool.js';
 
+/** Why a ban ended whose trial went well. */
+export const RETURNED = 'returned';
+
 /** Sets the exit or the credential aside, or takes it back; what no pool here has is nobody's. */
 export function applyBan(services: GatewayServices, ban: SharedBan): void {
   const { clock, emit } = services;
   const { exit, site, reason, leftMs, by } = ban;
+  const word = readSiteWord(ban);
+  if (word !== null) {
+    if (site !== null) hearOfSite(services, site, word);
+    return;
+  }
   const detail = { exit, site, by };
   if (leftMs <= 0) {
     if (lift(services, ban, clock.nowMs()))
@@ -40,12 +50,12 @@ function setAside(services: GatewayServices, ban: SharedBan, ask: BanAsk): Effec
   return slot === null ? null : ledger.ban(slot, site, ask, clock.nowMs());
 }
 
-function lift(services: GatewayServices, { exit, site }: SharedBan, nowMs: number): boolean {
+function lift(services: GatewayServices, { exit, site, reason }: SharedBan, nowMs: number): boolean {
   const { ledger } = services;
   if (exit.startsWith(CREDENTIAL_PREFIX)) return site !== null && ledger.credentials.lift(exit, site, nowMs);
   const slot = slotOf(services.rules().runtime.pools.values(), exit);
   if (slot === null || ledger.usableAtMs(slot, site ?? '') === CLEAR) return false;
-  ledger.lift(slot, site, nowMs);
+  ledger.lift(slot, site, nowMs, reason === RETURNED);
   return true;
 }
 

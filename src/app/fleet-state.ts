@@ -11,16 +11,17 @@ import type { Random } from '../core/random.js';
 import type { FleetPlace } from '../exits/away-part.js';
 import { Shares } from '../exits/shares.js';
 import { strangersIn } from '../facts/member.js';
-import { banKey } from '../state/ban-key.js';
 import { BanNews } from '../state/fallback/ban-news.js';
 import { Fleet } from '../state/fallback/fleet.js';
 import { HeldLeases } from '../state/fallback/held-leases.js';
 import { NearLimits } from '../state/fallback/limits.js';
 import { NearPins } from '../state/fallback/pins.js';
+import { NearTurns } from '../state/fallback/turns.js';
 import type { Pins, SharedBan } from '../state/ports.js';
 import type { Link } from '../state/redis/link.js';
 import { memoryStores, redisStores, type Stores } from '../state/stores.js';
 import type { StateReadings } from '../telemetry/metrics.js';
+import { tellFleet } from './tell-fleet.js';
 
 /** What the shared state needs of the gateway. */
 export interface FleetNeeds {
@@ -43,6 +44,8 @@ export interface FleetNeeds {
 export interface FleetState {
   readonly pins: Pins;
   readonly limits: NearLimits;
+  /** Null where there is one gateway. */
+  readonly turns: NearTurns | null;
   readonly leases: HeldLeases;
   readonly fleet: Fleet;
   readonly shares: Shares;
@@ -138,6 +141,7 @@ function alone(stores: Stores, needs: FleetNeeds, place: FleetPlace | null): Fle
   return {
     ...commonOf(stores, needs, { place, isShared: false, isUp: () => true }),
     pins: stores.pins,
+    turns: null,
     kind: () => 'memory',
     subscribe: () => undefined,
     readings: () => null,
@@ -158,6 +162,7 @@ function together({ needs, stores, near, news, place }: Together): FleetState {
   const { link } = stores;
   const common = commonOf(stores, needs, { place, isShared: true, isUp: () => link.isUp });
   const { fleet, leases, shares } = common;
+  const turns = new NearTurns({ far: stores.turns, isUp: () => link.isUp });
   stores.leases.listen((pool, exit) => leases.want(pool, exit));
   link.listen({
     changed: (isUp, cause) => {
@@ -176,9 +181,10 @@ function together({ needs, stores, near, news, place }: Together): FleetState {
   return {
     ...common,
     pins: near,
+    turns,
     kind: () => (link.isUp ? 'shared' : 'degraded'),
-    subscribe: (event) => tell(news, needs, event),
-    readings: () => readingsOf({ link, news, ...common }),
+    subscribe: (event) => tellFleet(news, event, () => needs.heldBans()),
+    readings: () => readingsOf({ link, news, turns, ...common }),
     start: () => {
       link.start();
       news.start();
@@ -195,30 +201,11 @@ function together({ needs, stores, near, news, place }: Together): FleetState {
   };
 }
 
-/** What was decided here becomes a word of the fleet. */
-function tell(news: BanNews, needs: FleetNeeds, event: TurnpikeEvent): void {
-  if (event.type === 'exit_banned') {
-    const { upstream: exit, site, forMs: leftMs, strikes, reason } = event;
-    news.say({ exit, site, leftMs, strikes, reason });
-    return;
-  }
-  if (event.type === 'credential_banned') {
-    const { credential: exit, site, forMs: leftMs, strikes, reason } = event;
-    news.say({ exit, site, leftMs, strikes, reason });
-    return;
-  }
-  if (event.type === 'site_guarded' && event.lifted > 0) {
-    const held = needs.heldBans();
-    news.takeBack((ban) => held.has(banKey(ban)));
-  }
-  if (event.type !== 'note' || event.what !== 'exit_lifted') return;
-  const { exit, site } = event.detail;
-  if (typeof exit !== 'string' || (typeof site !== 'string' && site !== null)) return;
-  news.say({ exit, site, leftMs: 0, strikes: 0, reason: 'lifted' });
-}
-
 function readingsOf(
-  of: { link: Link; news: BanNews } & Pick<FleetState, 'fleet' | 'leases' | 'shares' | 'strangers'>,
+  of: { link: Link; news: BanNews; turns: NearTurns } & Pick<
+    FleetState,
+    'fleet' | 'leases' | 'shares' | 'strangers'
+  >,
 ): StateReadings {
   const { link, news, fleet, leases, shares } = of;
   return {
@@ -230,6 +217,7 @@ function readingsOf(
     bans: { ...news.counts },
     leases: { ...leases.counts },
     leasesHeld: leases.size,
+    turns: { ...of.turns.counts },
     isAlone: shares.isAlone,
   };
 }

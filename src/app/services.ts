@@ -36,7 +36,7 @@ import { Receipts } from '../request/receipt.js';
 import { Spending } from '../outcome/spending.js';
 import { isOwnDoor, type Door } from '../protocol/own-door.js';
 import { checkResolvedAddress, type OwnAddresses } from '../protocol/target.js';
-import type { Limits, Pins } from '../state/ports.js';
+import type { Limits, Pins, Turns } from '../state/ports.js';
 import type { Pool } from '../upstreams/pool.js';
 import { applyBan, heldBans } from './apply-ban.js';
 import { makeFleetState, type FleetState } from './fleet-state.js';
@@ -107,7 +107,7 @@ export async function buildPlant(config: Config, basics: Basics): Promise<Plant>
   const { pins, shares } = state;
   const sharedLimits = state.kind() === 'memory' ? null : state.limits;
   const services = servicesOf(basics, {
-    ...{ wheel, ledger, inForce, receipts, gatewayId, pins, shares, sharedLimits },
+    ...{ wheel, ledger, inForce, receipts, gatewayId, pins, shares, sharedLimits, turns: state.turns },
   });
   return {
     ...{ services, state, rulesParts: inForce.rulesParts, roster: inForce.roster },
@@ -133,6 +133,7 @@ interface Made {
   readonly pins: Pins;
   readonly shares: Shares;
   readonly sharedLimits: Limits | null;
+  readonly turns: Turns | null;
 }
 
 function servicesOf(basics: Basics, made: Made): GatewayServices {
@@ -155,6 +156,7 @@ function servicesOf(basics: Basics, made: Made): GatewayServices {
     rules: () => inForce.rules,
     rateLimits: new RateLimits(),
     sharedLimits: made.sharedLimits,
+    turns: made.turns,
     opener: {
       ...{ clock, wheel, idle, emit },
       headLimits: () => runtime().limits,

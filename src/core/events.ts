@@ -132,6 +132,8 @@ export interface SiteGuarded {
   readonly exits: number;
   /** Bans that were taken back. */
   readonly lifted: number;
+  /** Another gateway said so. */
+  readonly isHeard: boolean;
 }
 
 /** A client judged an earlier answer itself. */

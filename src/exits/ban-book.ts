@@ -3,7 +3,7 @@
  * and with the marks that choosing asks first. It does not know what makes a ban; that is the ledger's business.
  */
 import type { BanEvidence } from '../core/events.js';
-import { forgiven, isAside, lifted, noBan } from '../facts/ban.js';
+import { forgiven, isAside, lifted, noBan, returned } from '../facts/ban.js';
 import type { BanState } from '../facts/ban.js';
 import { EjectionQuota } from './ejection-quota.js';
 import type { CountedPool } from './ejection-quota.js';
@@ -86,10 +86,10 @@ export class BanBook {
     if (isAside(state)) this.setBan(slot, site, { ...state, evidence }, nowMs);
   }
 
-  /** Ends a ban; strikes stay. */
-  lift(slot: number, site: string | null, nowMs: number): void {
+  /** Ends a ban; strikes stay. @param isTried a trial went well, so it comes back slowly */
+  lift(slot: number, site: string | null, nowMs: number, isTried = false): void {
     const state = this.banOf(slot, site);
-    if (isAside(state)) this.setBan(slot, site, lifted(state), nowMs);
+    if (isAside(state)) this.setBan(slot, site, isTried ? returned(state, nowMs) : lifted(state), nowMs);
   }
 
   /**

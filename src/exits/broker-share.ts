@@ -4,9 +4,10 @@
  */
 import type { Random } from '../core/random.js';
 import { leaseBucket, MAX_CANDIDATES } from '../facts/lease.js';
-import type { HeldLease, HeldLeases } from '../state/fallback/held-leases.js';
+import type { HeldLease } from '../state/fallback/held-lease.js';
+import type { HeldLeases } from '../state/fallback/held-leases.js';
 import { listOf, type MemberList, type Pool } from '../upstreams/pool.js';
-import type { LeaseRules, ShareView } from '../upstreams/sharing.js';
+import { isUsedByMany, type LeaseRules, type ShareView } from '../upstreams/sharing.js';
 
 /** An exit that another gateway has is not asked for again for so long. */
 const TAKEN_MS = 300;
@@ -21,6 +22,8 @@ const PER_REQUEST = 1.5;
 /** Kept free while there are requests. */
 const SPARE = 2;
 const SMOOTHING = 0.5;
+/** Where the rest is learnt, a last use is remembered for so long. */
+const LEARNT_KEEP_MS = 60_000;
 const WHY_NONE = 'no exit is leased by this gateway, and those that are asked for are held by others';
 
 /** What a leased pool is made of. */
@@ -61,6 +64,10 @@ export class BrokerShare {
       whyNone: WHY_NONE,
       isOurs: (index) => this.#isHeld(index),
       mayBecomeOurs: () => true,
+      restedAtMs: (index, { spacingMs }) => {
+        this.#catchUp();
+        return (this.#byIndex.get(index)?.otherUseMs ?? -Infinity) + spacingMs;
+      },
     };
     this.askable = {
       list: null,
@@ -132,9 +139,16 @@ export class BrokerShare {
     }
   }
 
+  /** Who leases an exit after another must know when that one used it last, as long as it has to rest. */
+  get #keepMs(): number {
+    const { pacing, sharing } = this.pool;
+    if (pacing === null || isUsedByMany(sharing)) return 0;
+    return pacing.spacing === 'auto' ? LEARNT_KEEP_MS : pacing.spacing;
+  }
+
   #ask(candidates: readonly string[]) {
     const { holders: slots, ttlMs, idleMs } = this.rules;
-    return { pool: this.pool.name, candidates, slots, ttlMs, idleMs };
+    return { pool: this.pool.name, candidates, slots, ttlMs, idleMs, keepMs: this.#keepMs };
   }
 
   /** Exits to ask for in one call: any one, and those of its bucket. */

@@ -24,7 +24,12 @@ export type Effect =
       readonly pool: string;
     }
   /** Its trial went well: it is in use again. */
-  | { readonly kind: 'returned'; readonly site: string | null };
+  | {
+      readonly kind: 'returned';
+      readonly site: string | null;
+      /** Where it is about a site: altogether, too. */
+      readonly isEverywhere?: boolean;
+    };
 
 /** Why and how an exit is set aside. */
 export interface BanAsk {

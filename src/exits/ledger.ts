@@ -14,6 +14,7 @@ import {
   phaseOf,
   succeeded,
   trialReleased,
+  triedElsewhere,
 } from '../facts/ban.js';
 import type { BanRules, BanState, TransportFault } from '../facts/ban.js';
 import type { LedgerView, Pool } from '../upstreams/pool.js';
@@ -30,6 +31,7 @@ import { bansIn, snapshotAll, snapshotOf, type LedgerParts } from './snapshots.j
 import { isTooMany, siteBehind, sound, withFault } from './transport-health.js';
 
 const NONE: Effect = { kind: 'none' };
+const NOTHING: readonly null[] = [];
 
 /** The ledger of one process. */
 export class Ledger implements LedgerView {
@@ -130,6 +132,23 @@ export class Ledger implements LedgerView {
     if (this.#book.isMarked(slot)) this.#book.turn(slot, { site, nowMs, turn: admitted });
   }
 
+  /** What a request would be the trial of: the exit at the site, or (null) altogether. */
+  trialsDue(slot: number, site: string, nowMs: number): readonly (string | null)[] {
+    if (!this.#book.isMarked(slot)) return NOTHING;
+    return [null, site].filter((of) => phaseOf(this.#book.banOf(slot, of), nowMs) === 'half_open');
+  }
+
+  /** A request will be the trial, once other gateways were asked; others of this gateway wait. */
+  beginTrials(slot: number, site: string, nowMs: number): void {
+    if (this.#book.isMarked(slot)) this.#book.turn(slot, { site, nowMs, turn: admitted });
+  }
+
+  /** Another gateway tries the exit; at `overMs` this one may ask again. */
+  leaveTrials(slot: number, site: string, overMs: number): void {
+    if (!this.#book.isMarked(slot)) return;
+    this.#book.turn(slot, { site, nowMs: overMs, turn: triedElsewhere });
+  }
+
   /** The exchange is over. A trial of which nothing was recorded may then be tried again. */
   end(slot: number, site: string, nowMs: number): void {
     if (this.#slots.ended(slot) > 0) return;
@@ -155,7 +174,10 @@ export class Ledger implements LedgerView {
     const ban = succeeded(record.ban, this.#rules.siteMs, nowMs);
     if (ban === record.ban && record.suspects === 0) return way;
     this.#book.setRecord(slot, site, { ...noRecord, ban }, nowMs);
-    return hasReturned(record.ban, ban) ? { kind: 'returned', site } : way;
+    if (!hasReturned(record.ban, ban)) return way;
+    return way.kind === 'returned'
+      ? { kind: 'returned', site, isEverywhere: true }
+      : { kind: 'returned', site };
   }
 
   /** Any answer of a target: the way is sound, whatever the site thinks of the exit. */
@@ -233,9 +255,9 @@ export class Ledger implements LedgerView {
     this.#book.note(slot, site, evidence, nowMs);
   }
 
-  /** Ends a ban by hand; strikes stay. */
-  lift(slot: number, site: string | null, nowMs: number): void {
-    this.#book.lift(slot, site, nowMs);
+  /** Ends a ban by hand, or because a trial of another gateway went well (`isTried`); strikes stay. */
+  lift(slot: number, site: string | null, nowMs: number, isTried = false): void {
+    this.#book.lift(slot, site, nowMs, isTried);
   }
 
   /** Takes back what was set aside since `sinceMs` because of this site; returns how many bans that were. */

@@ -23,7 +23,7 @@ export interface LearntPace {
 }
 
 const silent = (): void => undefined;
-const noVisit: Visit = { answered: silent, learn: silent, end: silent };
+const noVisit: Visit = { answered: silent, learn: silent, end: silent, withdraw: silent };
 
 /** All sites. */
 export class Paces {

@@ -118,6 +118,8 @@ export interface Visit {
   learn(said: Said, latencyMs: number | null, nowMs: number): void;
   /** The exchange is over. */
   end(nowMs: number): void;
+  /** It never was. @param lastMs when another gateway used the exit last; null: nobody else did */
+  withdraw(lastMs: number | null): void;
 }
 
 function meanRest(beforeMs: number, restMs: number): number {
@@ -137,7 +139,7 @@ export function visit(
 ): Visit {
   const { slot, nowMs } = go;
   const restMs = rest.pending > 0 ? 0 : nowMs - rest.lastMs;
-  const { wasGood } = rest;
+  const { wasGood, lastMs: beforeMs } = rest;
   const haste = at.hasteOf(slot);
   const isLed = haste === 1 && go.exits >= LEAST_TO_SCOUT;
   at.appoint(slot, restMs, go);
@@ -165,6 +167,12 @@ export function visit(
       answered(endMs);
       if (isOver) return;
       isOver = true;
+      at.inFlight--;
+    },
+    withdraw: (otherMs) => {
+      if (isOver) return;
+      answered(Math.max(beforeMs, otherMs ?? -Infinity));
+      isOver = isLearnt = true;
       at.inFlight--;
     },
   };

@@ -25,6 +25,8 @@ export class RuledView implements ShareView {
       readonly name: string;
       readonly whyNone: string;
       readonly mayFollow: (index: number) => boolean;
+      /** Until when another gateway may have used an exit that is ours, if that was after `sinceMs`. */
+      readonly othersUntilMs?: (index: number, sinceMs: number) => number;
     },
   ) {
     this.#known = new Uint8Array(pool.upstreams.length);
@@ -59,6 +61,12 @@ export class RuledView implements ShareView {
 
   mayBecomeOurs(index: number): boolean {
     return this.of.mayFollow(index);
+  }
+
+  restedAtMs(index: number, { spacingMs, nowMs }: { spacingMs: number; nowMs: number }): number {
+    const { othersUntilMs } = this.of;
+    if (othersUntilMs === undefined || !this.#asked(index)) return -Infinity;
+    return othersUntilMs(index, nowMs - spacingMs) + spacingMs;
   }
 
   #asked(index: number): boolean {

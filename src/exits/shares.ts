@@ -5,7 +5,8 @@
  */
 import type { Clock, Timer } from '../core/clock.js';
 import type { Random } from '../core/random.js';
-import type { HeldLease, HeldLeases } from '../state/fallback/held-leases.js';
+import type { HeldLease } from '../state/fallback/held-lease.js';
+import type { HeldLeases } from '../state/fallback/held-leases.js';
 import type { Pool } from '../upstreams/pool.js';
 import { rendezvous } from '../upstreams/shards.js';
 import { groupOf, groupsIn, type Sharing, type ShareView } from '../upstreams/sharing.js';
@@ -211,6 +212,7 @@ export class Shares {
     const view = new RuledView(pool, (index) => inGroup(index) && owns(index), {
       ...{ version, name, whyNone: sharing.kind === 'none' ? OTHER_GROUP : NOT_OURS },
       mayFollow: inGroup,
+      ...(sharing.kind === 'ring' && { othersUntilMs: this.#ringUse(pool) }),
     });
     views.set(name, view);
     return view.fill();
@@ -235,6 +237,11 @@ export class Shares {
     if (sharing.kind === 'ring') return (index) => this.#shard.owns({ id: idAt(index), index });
     if (sharing.kind === 'modulo' && place !== null) return (index) => index % place.count === place.index;
     return () => true;
+  }
+
+  #ringUse(pool: Pool): (index: number, sinceMs: number) => number {
+    return (index, sinceMs) =>
+      this.#shard.othersUntilMs({ id: pool.upstreams[index]?.id ?? '', index }, sinceMs);
   }
 
   /** Exits are dealt out to groups by their names alone, so that no gateway can think otherwise. */
@@ -264,6 +271,9 @@ export class Shares {
       whyNone: view.whyNone,
       isOurs: (index, isPinned) => group.isOurs(index, false) && view.isOurs(index, isPinned),
       mayBecomeOurs: (index) => group.isOurs(index, false),
+      ...(view.restedAtMs !== undefined && {
+        restedAtMs: (index, rest) => view.restedAtMs?.(index, rest) ?? -Infinity,
+      }),
     };
   }
 }

@@ -159,10 +159,14 @@ export function struck(
 export function succeeded(state: BanState, baseMs: number, nowMs: number): BanState {
   const phase = phaseOf(state, nowMs);
   if (phase === 'out') return state;
-  if (phase !== 'clear')
-    return { ...state, untilMs: CLEAR, trialMs: NEVER, returnedMs: nowMs, changedMs: nowMs };
+  if (phase !== 'clear') return returned(state, nowMs);
   if (state.strikes === 0 || nowMs - state.changedMs < baseMs) return state;
   return { ...state, strikes: state.strikes - 1, changedMs: nowMs };
+}
+
+/** Ended by a trial that went well, here or at another gateway; its strikes stay. */
+export function returned(state: BanState, nowMs: number): BanState {
+  return { ...state, untilMs: CLEAR, trialMs: NEVER, returnedMs: nowMs, changedMs: nowMs };
 }
 
 /** Ended before its time; its strikes stay. */
@@ -192,6 +196,12 @@ export function admitted(state: BanState, nowMs: number): BanState {
 /** The trial ended without a word about the exit: another one may go. */
 export function trialReleased(state: BanState): BanState {
   return state.trialMs === NEVER ? state : { ...state, trialMs: NEVER };
+}
+
+/** The trial turned out to be another gateway's: the ban goes on until `overMs`, when this one may ask again. */
+export function triedElsewhere(state: BanState, overMs: number): BanState {
+  if (state.trialMs === NEVER) return state;
+  return { ...state, trialMs: NEVER, untilMs: Math.max(state.untilMs, overMs) };
 }
 
 /** How bans are counted; times in milliseconds (`bans` in the configuration). */

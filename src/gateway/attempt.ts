@@ -15,13 +15,15 @@ import { decideRetry, endWith, type RetryDecision } from '../outcome/retry.js';
 import { Neighbours } from '../upstreams/neighbours.js';
 import type { TunnelEnd } from '../outcome/tunnel-signs.js';
 import { isEndDue, judge, noteBegun, recordEnd } from './answer-end.js';
+import { serveGuarded } from './canary.js';
 import type { ClientExchange } from './exchange.js';
 import { begin, pickFirst, type Course } from './course.js';
 import { HeldAnswer, type JudgedTry } from './held-answer.js';
+import { claimed, claimedFirst, mustClaim } from './fleet-turn.js';
 import { lineOf, pickAtOnce, type Exit } from './pick-exit.js';
 import { pickAnother } from './pick-in-turn.js';
 import { isSuspended, learnOf, recordTry, settleSuspects, tellTry } from './record.js';
-import { appendMaking, refuse, siteIsDown } from './respond.js';
+import { appendMaking, refuse } from './respond.js';
 import type { GatewayServices } from './services.js';
 import { isReached, settleSilences } from './silences.js';
 import { chargeTry } from './tiers.js';
@@ -76,23 +78,15 @@ export interface Job {
 export function runAttempts(services: GatewayServices, job: Job): Promise<void> {
   const { site } = job.ask.context.target;
   const admission = services.siteGuard.admit(site, job.exchange.startedMs);
-  switch (admission.kind) {
-    case 'open':
-      return attemptEach(services, job, begin(services, job));
-    case 'closed':
-      job.trace.verdict = 'target_failed';
-      refuse(services, job.exchange, job.trace, siteIsDown(site, admission.retryAfterMs));
-      return Promise.resolve();
-    case 'canary':
-      return attemptEach(services, job, begin(services, job)).finally(() =>
-        services.siteGuard.canaryEnded(site, services.clock.nowMs()),
-      );
-  }
+  if (admission.kind === 'open') return attemptEach(services, job, begin(services, job));
+  return serveGuarded(services, job, admission, () => attemptEach(services, job, begin(services, job)));
 }
 
 async function attemptEach(services: GatewayServices, job: Job, course: Course): Promise<void> {
   const atOnce = job.ask.route.onExhausted === 'wait' ? null : pickAtOnce(services, job, course);
-  const first = atOnce ?? (await pickFirst(services, job, course));
+  let first = atOnce ?? (await pickFirst(services, job, course));
+  if (first.kind === 'exit' && mustClaim(services, job, first))
+    first = await claimedFirst(services, job, course, first);
   if (first.kind === 'none') {
     if (course.abandonment.isAbandoned) leave(services, job);
     else refuse(services, job.exchange, job.trace, first.failure);
@@ -103,6 +97,7 @@ async function attemptEach(services: GatewayServices, job: Job, course: Course):
     while (exit !== null && !course.abandonment.isAbandoned) exit = await turn(services, job, course, exit);
     if (exit !== null) leave(services, job);
   } finally {
+    course.claim?.drop();
     course.held?.discard();
     settleSilences(services, job, course, false);
   }
@@ -113,7 +108,9 @@ async function turn(services: GatewayServices, job: Job, course: Course, exit: E
   const { site } = job.ask.context.target;
   const startedMs = services.clock.nowMs();
   services.ledger.begin(exit.slot, site, startedMs);
-  const visit = services.paces.begin(exit.pool, exit.slot, { site, nowMs: startedMs });
+  const { claim } = course;
+  course.claim = null;
+  const visit = claim?.visit ?? services.paces.begin(exit.pool, exit.slot, { site, nowMs: startedMs });
   const lease = services.shares.begin(exit.pool, exit.upstream.id);
   chargeTry(services, job, exit.pool.name);
   try {
@@ -123,6 +120,7 @@ async function turn(services: GatewayServices, job: Job, course: Course, exit: E
     services.shares.end(lease);
     visit.end(endMs);
     services.ledger.end(exit.slot, site, endMs);
+    claim?.end();
     if (services.waiting.size > 0) services.waiting.freed(lineOf(job));
   }
 }
@@ -223,7 +221,10 @@ async function nextExit(
   if (isSame) return after.exit;
   course.avoid = new Set([...course.avoid, after.exit.upstream.id]);
   (course.neighbours ??= new Neighbours()).add(after.exit.upstream);
-  return pickAnother(services, job, course);
+  const exit = await pickAnother(services, job, course);
+  if (exit === null || !mustClaim(services, job, exit)) return exit;
+  const again = (): Promise<Exit | null> => pickAnother(services, job, course);
+  return claimed(services, job, course, { exit, none: null, again });
 }
 
 function decide(

@@ -2,6 +2,7 @@
 import { Abandonment } from '../open/dial.js';
 import type { Neighbours } from '../upstreams/neighbours.js';
 import type { Job } from './attempt.js';
+import type { Claim } from './fleet-turn.js';
 import type { HeldAnswer } from './held-answer.js';
 import type { Exit, NoExit } from './pick-exit.js';
 import { pickExit } from './pick-in-turn.js';
@@ -25,6 +26,10 @@ export interface Course {
   suspects: readonly Suspect[];
   /** Silent tries, until it is known whether the site can be reached. */
   silences: readonly Silence[];
+  /** What other gateways are kept from while the next try is made; null where nobody had to be asked. */
+  claim: Claim | null;
+  /** No exit is waited for longer than until then. */
+  acquireByMs: number;
   /** The best answer so far; null before the first retry. */
   held: HeldAnswer | null;
 }
@@ -51,6 +56,8 @@ export function begin(services: GatewayServices, job: Job): Course {
     previousSuspectStatus: null,
     suspects: NO_SUSPECTS,
     silences: NO_SILENCES,
+    claim: null,
+    acquireByMs: Infinity,
     held: null,
   };
 }

@@ -1,6 +1,7 @@
 /** Shows the site guard what tries saw, and does what follows: bans are taken back, everybody is told. */
 import type { Verdict } from '../outcome/classify.js';
 import type { AttemptFacts } from '../outcome/facts.js';
+import type { SiteWord } from '../facts/site-word.js';
 import type { GuardChange, Sighting } from '../outcome/site-guard.js';
 import type { GatewayServices } from './services.js';
 
@@ -47,15 +48,26 @@ export function showSite(
 ): void {
   const nowMs = services.clock.nowMs();
   const change = services.siteGuard.saw(site, seen.exit, seen.sighting, nowMs);
-  if (change.kind !== 'none') follow(services, site, change, nowMs);
+  if (change.kind !== 'none') follow(services, site, { change, nowMs, isHeard: false });
+}
+
+/** Another gateway told of a site. */
+export function hearOfSite(services: GatewayServices, site: string, word: SiteWord): void {
+  const nowMs = services.clock.nowMs();
+  const change = services.siteGuard.heard(site, word, nowMs);
+  if (change.kind !== 'none') follow(services, site, { change, nowMs, isHeard: true });
 }
 
 function follow(
   services: GatewayServices,
   site: string,
-  change: Exclude<GuardChange, { kind: 'none' }>,
-  nowMs: number,
+  seen: {
+    readonly change: Exclude<GuardChange, { kind: 'none' }>;
+    readonly nowMs: number;
+    readonly isHeard: boolean;
+  },
 ): void {
+  const { change, nowMs, isHeard } = seen;
   const lifted = 'sinceMs' in change ? services.ledger.rollBack(site, change.sinceMs, nowMs) : 0;
   services.emit({
     type: 'site_guarded',
@@ -64,5 +76,6 @@ function follow(
     rule: 'rule' in change ? change.rule : null,
     exits: 'exits' in change ? change.exits : 0,
     lifted,
+    isHeard,
   });
 }

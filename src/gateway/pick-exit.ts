@@ -64,6 +64,8 @@ export interface PickCourse {
   readonly neighbours: Neighbours | null;
   readonly abandonment: Abandonment;
   readonly pin: SessionPin | null;
+  /** No exit is waited for longer than until then. */
+  readonly acquireByMs: number;
   /** Only so many pools of the route; all when not given. */
   readonly poolCount?: number;
   /** The time to judge by, where several must be judged by the same; now when not given. */

@@ -99,7 +99,8 @@ async function pickInTurn(
   known: NoExit | null,
 ): Promise<Exit | NoExit> {
   const nowMs = services.clock.nowMs();
-  const giveUpMs = Math.min(nowMs + job.ask.rules.runtime.timeouts.acquireMs, course.deadlineMs);
+  const { acquireMs } = job.ask.rules.runtime.timeouts;
+  const giveUpMs = Math.min(nowMs + acquireMs, course.deadlineMs, course.acquireByMs);
   const waitMs = known === null ? 0 : (known.failure.retryAfterMs ?? Infinity);
   if (known !== null && known.failure.code === 'session_lost') return known;
   if (waitMs > giveUpMs - nowMs || course.abandonment.isAbandoned) return known ?? othersFirst;

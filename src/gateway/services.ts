@@ -20,7 +20,7 @@ import type { SiteGuard } from '../outcome/site-guard.js';
 import type { TunnelSigns } from '../outcome/tunnel-signs.js';
 import type { OwnAddresses, TargetPolicy } from '../protocol/target.js';
 import type { Runtime } from '../routing/runtime.js';
-import type { Limits as SharedLimits, Pins } from '../state/ports.js';
+import type { Limits as SharedLimits, Pins, Turns } from '../state/ports.js';
 import type { Admission } from './admission.js';
 import type { DoorLimits } from './door-limits.js';
 import type { Captures } from './captures.js';
@@ -65,6 +65,8 @@ export interface GatewayServices {
   readonly rateLimits: RateLimits;
   /** Rates that all gateways keep together; null where there is one. */
   readonly sharedLimits: SharedLimits | null;
+  /** What one gateway at a time may do; null where there is one. */
+  readonly turns: Turns | null;
   readonly opener: Opener;
   readonly own: OwnAddresses;
   readonly transportBudget: TransportBudget;

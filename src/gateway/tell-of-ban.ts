@@ -1,4 +1,4 @@
-/** What follows when the ledger sets an exit aside: its evidence is kept, everybody is told, its tunnels are dealt with. */
+/** What follows when the ledger sets an exit aside, or it comes back: its evidence is kept, everybody is told, its tunnels are dealt with. */
 import type { BanEvidence } from '../core/events.js';
 import type { Effect } from '../exits/effect.js';
 import { cutOnBan } from './cut-tunnels.js';
@@ -12,8 +12,15 @@ export function tellOfBan(
   effect: Effect,
   evidence: () => BanEvidence,
 ): boolean {
-  if (effect.kind !== 'banned' && effect.kind !== 'spared') return false;
+  if (effect.kind === 'none') return false;
   const { id: upstream, label: upstreamLabel } = exit.upstream;
+  if (effect.kind === 'returned') {
+    for (const site of effect.isEverywhere === true ? [null, effect.site] : [effect.site]) {
+      const detail = { exit: upstream, label: upstreamLabel, site };
+      services.emit({ type: 'note', level: 'info', what: 'exit_returned', detail });
+    }
+    return false;
+  }
   const { site, reason, credential } = effect;
   if (effect.kind === 'spared') {
     const whose = credential === undefined ? {} : { credential };

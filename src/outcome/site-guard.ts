@@ -9,6 +9,17 @@
  *            within the window                           enough good answers, or its time is over
  */
 import { dropEldest } from '../core/eldest.js';
+import type { BadSiteWord, SiteWord } from '../facts/site-word.js';
+import {
+  newWatch,
+  noteTry,
+  RECENT_TRIES,
+  ruleBehind,
+  shareOf,
+  WATCHED,
+  type SiteState,
+  type Watch,
+} from './site-watch.js';
 
 /** `guard` in the configuration; times in milliseconds. */
 export interface GuardRules {
@@ -58,39 +69,17 @@ export interface GuardedSite {
   readonly exits: number;
 }
 
-type State =
-  | { readonly kind: 'watched' }
-  | { readonly kind: 'down'; readonly sinceMs: number; readonly exits: number; nextCanaryMs: number }
-  | { readonly kind: 'suspended'; readonly sinceMs: number; readonly exits: number; readonly rule: string };
-
-interface Failure {
-  readonly atMs: number;
-  readonly rule: string | null;
-}
-
-interface Watch {
-  state: State;
-  lastGoodMs: number;
-  /** The last tries, newest in the lowest bit; 1 is a failure. */
-  tries: number;
-  count: number;
-  /** Exits whose last try here failed, the longest ago first. */
-  readonly failed: Map<number, Failure>;
-}
-
-/** How many of the last tries the share is taken of. */
-export const RECENT_TRIES = 20;
 /** A canary that says nothing for this long makes room for another. */
 export const CANARY_LAPSE_MS = 60_000;
+/** A site that was good here so lately is not taken for one that is down at another's word. */
+const FRESH_MS = 2000;
 /** So many exits that fail at a site say that others would too. */
 const SEVERAL = 2;
 const MOST_SITES = 10_000;
-const MOST_EXITS = 64;
 
 const NONE: GuardChange = { kind: 'none' };
 const OPEN: Admission = { kind: 'open' };
 const CANARY: Admission = { kind: 'canary' };
-const WATCHED: State = { kind: 'watched' };
 
 /** Watches all sites; one for the process. Bounded: the site known for the longest goes first. */
 export class SiteGuard {
@@ -122,6 +111,35 @@ export class SiteGuard {
     if (state.kind === 'down') state.nextCanaryMs = nowMs + this.rules.canaryMs;
   }
 
+  /** Another gateway has the canary, or had it a moment ago; one may be asked for again then. */
+  canaryElsewhere(site: string, againMs: number): void {
+    const state = this.#stateOf(site);
+    if (state.kind === 'down') state.nextCanaryMs = againMs;
+  }
+
+  /**
+   * Another gateway says so. That a site is down, or a rule wrong, is believed unless it was good here of late; then the
+   * next failure here confirms it.
+   */
+  heard(site: string, word: SiteWord, nowMs: number): GuardChange {
+    if (!this.rules.isOn) return NONE;
+    const { state } = this.#watches.get(site) ?? { state: WATCHED };
+    switch (word.kind) {
+      case 'up':
+      case 'resumed':
+        return this.#heardGood(site, state, word.kind);
+      case 'down':
+      case 'suspended': {
+        if (state.kind !== 'watched') return NONE;
+        const watch = this.#watchOf(site);
+        const believedMs = nowMs - (word.kind === 'down' ? FRESH_MS : this.rules.windowMs);
+        if (watch.lastGoodMs < believedMs) return this.#believe(site, watch, word, nowMs);
+        watch.told = word.kind === 'down' ? { word, untilMs: nowMs + this.rules.windowMs } : null;
+        return NONE;
+      }
+    }
+  }
+
   /** Whether the site is down, so that nothing is held against exits there. */
   isDown(site: string): boolean {
     return this.#stateOf(site).kind === 'down';
@@ -148,18 +166,18 @@ export class SiteGuard {
   saw(site: string, exit: number, sighting: Sighting, nowMs: number): GuardChange {
     if (!this.rules.isOn) return NONE;
     const watch = this.#watchOf(site);
-    watch.tries = (watch.tries << 1) | (sighting.kind === 'bad' ? 1 : 0);
-    watch.count = Math.min(watch.count + 1, RECENT_TRIES);
-    watch.failed.delete(exit);
-    if (sighting.kind === 'good') watch.lastGoodMs = nowMs;
-    else this.#noteFailure(watch, exit, { atMs: nowMs, rule: sighting.rule });
+    noteTry(watch, exit, sighting.kind === 'bad' ? { atMs: nowMs, rule: sighting.rule } : null);
+    if (sighting.kind === 'good') Object.assign(watch, { lastGoodMs: nowMs, told: null });
     switch (watch.state.kind) {
       case 'down':
         return sighting.kind === 'good' ? this.#reset(site, watch, { kind: 'site_up' }) : NONE;
       case 'suspended':
         return this.#easeSuspension(site, watch, watch.state, nowMs);
       case 'watched':
-        return sighting.kind === 'bad' ? this.#judge(site, watch, nowMs) : NONE;
+        if (sighting.kind === 'good') return NONE;
+        if (watch.told !== null && nowMs < watch.told.untilMs)
+          return this.#believe(site, watch, watch.told.word, nowMs);
+        return this.#judge(site, watch, nowMs);
     }
   }
 
@@ -173,12 +191,12 @@ export class SiteGuard {
     });
   }
 
-  #stateOf(site: string): State {
+  #stateOf(site: string): SiteState {
     // Asked for every request; nearly always nothing is guarded.
     return this.#guarded.size === 0 ? WATCHED : (this.#watches.get(site)?.state ?? WATCHED);
   }
 
-  #waitMs(state: State & { kind: 'down' }, nowMs: number): number {
+  #waitMs(state: SiteState & { kind: 'down' }, nowMs: number): number {
     return Math.min(state.nextCanaryMs - nowMs, this.rules.canaryMs);
   }
 
@@ -206,10 +224,34 @@ export class SiteGuard {
     return { kind: 'rule_suspended', rule, sinceMs, exits: size };
   }
 
+  #heardGood(site: string, state: SiteState, kind: 'up' | 'resumed'): GuardChange {
+    const watch = this.#watches.get(site);
+    if (watch === undefined) return NONE;
+    watch.told = null;
+    if (state.kind === 'down' && kind === 'up') return this.#reset(site, watch, { kind: 'site_up' });
+    if (state.kind !== 'suspended' || kind !== 'resumed') return NONE;
+    return this.#reset(site, watch, { kind: 'rule_resumed', rule: state.rule });
+  }
+
+  #believe(site: string, watch: Watch, word: BadSiteWord, nowMs: number): GuardChange {
+    const exits = watch.failed.size;
+    const { windowMs, canaryMs } = this.rules;
+    watch.told = null;
+    this.#guarded.add(site);
+    const saidMs = nowMs - word.ageMs;
+    const sinceMs = saidMs - windowMs;
+    if (word.kind === 'down') {
+      watch.state = { kind: 'down', sinceMs: saidMs, exits, nextCanaryMs: nowMs + canaryMs };
+      return { kind: 'site_down', sinceMs, exits };
+    }
+    watch.state = { kind: 'suspended', sinceMs: saidMs, exits, rule: word.rule };
+    return { kind: 'rule_suspended', rule: word.rule, sinceMs, exits };
+  }
+
   #easeSuspension(
     site: string,
     watch: Watch,
-    state: State & { kind: 'suspended' },
+    state: SiteState & { kind: 'suspended' },
     nowMs: number,
   ): GuardChange {
     const isOver = nowMs >= state.sinceMs + this.rules.suspendMs;
@@ -226,20 +268,11 @@ export class SiteGuard {
     return change;
   }
 
-  #noteFailure(watch: Watch, exit: number, failure: Failure): void {
-    watch.failed.set(exit, failure);
-    if (watch.failed.size <= MOST_EXITS) return;
-    for (const oldest of watch.failed.keys()) {
-      watch.failed.delete(oldest);
-      return;
-    }
-  }
-
   #watchOf(site: string): Watch {
     const known = this.#watches.get(site);
     if (known !== undefined) return known;
     if (this.#watches.size >= MOST_SITES) this.#forgetOldest();
-    const watch: Watch = { state: WATCHED, lastGoodMs: -Infinity, tries: 0, count: 0, failed: new Map() };
+    const watch = newWatch();
     this.#watches.set(site, watch);
     return watch;
   }
@@ -248,19 +281,4 @@ export class SiteGuard {
     const site = dropEldest(this.#watches);
     if (site !== undefined) this.#guarded.delete(site);
   }
-}
-
-/** Share of failures among the last tries. */
-function shareOf({ tries, count }: Watch): number {
-  let failures = 0;
-  for (let index = 0; index < count; index++) failures += (tries >>> index) & 1;
-  return count === 0 ? 0 : failures / count;
-}
-
-/** The one rule that at least so many failures come from; undefined where there is none. */
-function ruleBehind(failures: Iterable<Failure>, atLeast: number): string | undefined {
-  const counts = new Map<string, number>();
-  for (const { rule } of failures) if (rule !== null) counts.set(rule, (counts.get(rule) ?? 0) + 1);
-  for (const [rule, count] of counts) if (count >= atLeast) return rule;
-  return undefined;
 }

@@ -1,5 +1,5 @@
 /**
- * Short-lived facts that gateways share, as five ports that speak the domain: pins, bans, leases, limits, members.
+ * Short-lived facts that gateways share, as six ports that speak the domain: pins, bans, leases, limits, turns, members.
  * Each has an implementation in memory, one on Redis, and one that goes on without Redis; one contract suite tests all.
  * Times are durations: the clocks of two gateways are never compared.
  */
@@ -102,6 +102,10 @@ export interface Lease extends Fence {
   readonly exit: string;
   /** Unguessable; names the lease. */
   readonly id: string;
+  /** As it was asked for. */
+  readonly keepMs: number;
+  /** Time since another holder may have used the exit last, when the lease was given; null: longer ago than is remembered. */
+  readonly usedAgoMs: number | null;
 }
 
 /** What is asked for. */
@@ -112,6 +116,8 @@ export interface LeaseAsk {
   readonly ttlMs: number;
   /** How many leases an exit may have at once; 1: exclusive. */
   readonly slots: number;
+  /** How long it is remembered when the exit was used last, for the next holder; 0 where no exit rests between uses. */
+  readonly keepMs?: number;
   /** Tell whoever has it that it is wanted; for one candidate. */
   readonly isWanted?: boolean;
 }
@@ -122,8 +128,8 @@ export interface Leases {
   acquire(ask: LeaseAsk): Promise<Lease | null>;
   /** Makes leases last `ttlMs` from now. For each: whether it was still held. */
   renew(leases: readonly Lease[], ttlMs: number): Promise<readonly boolean[]>;
-  /** Gives leases back. For each: whether it was still held. */
-  release(leases: readonly Lease[]): Promise<readonly boolean[]>;
+  /** Gives leases back. For each: whether it was still held. @param usedAgoMs time since the last use of each; long, where not given */
+  release(leases: readonly Lease[], usedAgoMs?: readonly number[]): Promise<readonly boolean[]>;
 }
 
 /** Leases that other gateways want, too. */
@@ -140,6 +146,29 @@ export interface Limits {
 
 /** What was taken. */
 export type LimitTake = Pick<Granted, 'granted' | 'retryAfterMs'>;
+
+/** A turn that was taken. */
+export interface Turn {
+  readonly key: string;
+  /** Unguessable; names the turn. Empty: nobody could be asked, and each gateway goes by itself. */
+  readonly id: string;
+}
+
+/** What came of asking for a turn. */
+export type TurnAnswer =
+  | { readonly kind: 'taken'; readonly turn: Turn }
+  /** Somebody has it: for so long at most. */
+  | { readonly kind: 'busy'; readonly waitMs: number }
+  /** Somebody had it, and its rest lasts so long. */
+  | { readonly kind: 'resting'; readonly waitMs: number };
+
+/** What only one gateway may do at a time, and only after a rest: an exit at a site, a trial, a canary. */
+export interface Turns {
+  /** Takes the turn at what goes by this key. Whoever crashes with it has it for `holdMs`. */
+  take(key: string, holdMs: number): Promise<TurnAnswer>;
+  /** Ends a turn: the next one is free after `restMs`. False where another has it by now, who is left alone. */
+  end(turn: Turn, restMs: number): Promise<boolean>;
+}
 
 /** The gateways of a fleet. */
 export interface Members {

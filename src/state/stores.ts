@@ -1,4 +1,4 @@
-/** The five ports of one store, made together: in memory, which is a fleet of one, or on Redis. */
+/** The six ports of one store, made together: in memory, which is a fleet of one, or on Redis. */
 import type { Clock } from '../core/clock.js';
 import type { Random } from '../core/random.js';
 import type { Secret } from '../core/secret.js';
@@ -7,7 +7,8 @@ import { MemoryLeases } from './memory/leases.js';
 import { MemoryLimits } from './memory/limits.js';
 import { MemoryMembers } from './memory/members.js';
 import { MemoryPins } from './memory/pins.js';
-import type { Bans, Leases, Limits, Members, Pins, TellingLeases, TellingPins } from './ports.js';
+import { MemoryTurns } from './memory/turns.js';
+import type { Bans, Leases, Limits, Members, Pins, TellingLeases, TellingPins, Turns } from './ports.js';
 import { RedisBans } from './redis/bans.js';
 import type { RedisPlace } from './redis/client.js';
 import { RedisKeys } from './redis/keys.js';
@@ -17,6 +18,7 @@ import { Link } from './redis/link.js';
 import { RedisMembers } from './redis/members.js';
 import { RedisPins } from './redis/pins.js';
 import { loadScripts } from './redis/scripts.js';
+import { RedisTurns } from './redis/turns.js';
 
 /** All ports of a store. */
 export interface Stores<P extends Pins = Pins> {
@@ -24,6 +26,7 @@ export interface Stores<P extends Pins = Pins> {
   readonly bans: Bans;
   readonly leases: Leases;
   readonly limits: Limits;
+  readonly turns: Turns;
   readonly members: Members;
 }
 
@@ -49,6 +52,7 @@ export function memoryStores({ clock, random, banKeepMs }: StoreParts): Stores {
     bans: new MemoryBans(clock, banKeepMs),
     leases: new MemoryLeases(clock, random),
     limits: new MemoryLimits(clock),
+    turns: new MemoryTurns(clock, random),
     members: new MemoryMembers(clock),
   };
 }
@@ -75,6 +79,7 @@ export function redisStores(
     bans: new RedisBans(link, keys, { random, keepMs: banKeepMs }),
     leases: new RedisLeases(link, keys, random),
     limits: new RedisLimits(link, keys),
+    turns: new RedisTurns(link, keys, random),
     members: new RedisMembers(link, keys),
   };
 }

@@ -213,9 +213,10 @@ class EventLog implements Log {
     });
   }
 
-  private guarded({ site, change, rule, exits, lifted }: SiteGuarded): void {
+  private guarded({ site, change, rule, exits, lifted, isHeard }: SiteGuarded): void {
     const level = change === 'site_down' || change === 'rule_suspended' ? 'warn' : 'info';
-    this.pino[level]({ event: change, site: this.shown('site', site), rule, exits, lifted });
+    const by = isHeard ? 'another gateway' : 'own tries';
+    this.pino[level]({ event: change, site: this.shown('site', site), rule, exits, lifted, by });
   }
 
   private sight(event: RuleMatched | BodyNotInspected): void {

@@ -129,6 +129,10 @@ export const metricTable = {
     'Leases: taken, reused by a request, released, lost, overlaps (another may have used the exit at the same time).',
     'event',
   ),
+  turnpike_turns_total: counter(
+    'Exits that rest, trials and canaries that other gateways were asked about: taken, refused, alone (nobody could be asked).',
+    'event',
+  ),
   turnpike_sharing_alone: gauge(
     '1 while this gateway keeps to its own part of shared pools, since Redis is away.',
   ),

@@ -28,6 +28,8 @@ export interface StateReadings {
   readonly bans: Readonly<Record<string, number>>;
   readonly leases: Readonly<Record<string, number>>;
   readonly leasesHeld: number;
+  /** Exits, trials and canaries that were asked for. */
+  readonly turns: Readonly<Record<string, number>>;
   /** Whether it keeps to its own part of shared pools. */
   readonly isAlone: boolean;
 }
@@ -129,6 +131,7 @@ function stateTexts(
     text('turnpike_state_events_total', byName(state?.counts)),
     text('turnpike_leases_held', one(state?.leasesHeld)),
     text('turnpike_leases_total', byName(state?.leases)),
+    text('turnpike_turns_total', byName(state?.turns)),
     text('turnpike_sharing_alone', one(state === null ? undefined : Number(state.isAlone))),
     text('turnpike_state_bans_total', byName(state?.bans)),
   ];

@@ -6,7 +6,7 @@ import { pickByHash } from './hash.js';
 import type { LedgerView, MemberList, PaceView, Pool } from './pool.js';
 import type { Neighbours } from './neighbours.js';
 import { strategies } from './strategies.js';
-import type { ShareView } from './sharing.js';
+import { restedAtMs, type ShareView } from './sharing.js';
 import type { Candidates, Cursors } from './strategies.js';
 import { cityName } from './upstream.js';
 import type { Upstream } from './upstream.js';
@@ -105,7 +105,7 @@ class Eligible implements Candidates {
     if (this.#tried !== null && this.#tried.isNear(upstream)) return false;
     const slot = this.slots[index] ?? 0;
     if (!ask.view.isOpenToNew(slot) && upstream.id !== ask.pinned) return false;
-    if (!this.isRoomy && (isFull(ask, slot) || isResting(ask, slot))) return false;
+    if (!this.isRoomy && (isFull(ask, slot) || isResting(ask, index, slot))) return false;
     return ask.view.isUsable(slot, ask.site, ask.nowMs);
   }
 
@@ -153,11 +153,11 @@ function chooseAmong(ask: Ask): Choice {
   return index < 0 ? explainNone(ask, list.members) : { kind: 'exit', index, why: 'strategy' };
 }
 
-/** Whether the exit has as many exchanges as it may: by the pool, or because it has just come back. */
-function isResting({ pace, nowMs }: Ask, slot: number): boolean {
-  return pace !== null && pace.restedAtMs(slot) > nowMs;
+function isResting({ pace, share, nowMs }: Ask, index: number, slot: number): boolean {
+  return pace !== null && restedAtMs(pace, share ?? null, { index, slot, nowMs }) > nowMs;
 }
 
+/** Whether the exit has as many exchanges as it may: by the pool, or because it has just come back. */
 function isFull({ pool, view, site, nowMs }: Ask, slot: number): boolean {
   const inFlight = view.inFlight(slot);
   return inFlight >= pool.slotsPerExit || inFlight >= view.mostInFlight(slot, site, nowMs);
@@ -266,7 +266,7 @@ function explainNone(ask: Ask, members: Uint32Array): Extract<Choice, { kind: 'n
     } else if (ask.pace !== null) {
       seen.resting++;
       // While an answer is waited for nobody knows; soon after it there may be a rest.
-      const restedMs = ask.pace.restedAtMs(slot);
+      const restedMs = restedAtMs(ask.pace, share, { index, slot, nowMs });
       backMs = restedMs === Infinity ? nowMs + ask.pace.spacingMs : restedMs;
     }
     earliestMs = Math.min(earliestMs, backMs);

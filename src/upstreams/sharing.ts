@@ -2,7 +2,7 @@
  * How gateways share the exits of a pool, as configured, and what choosing sees of it. Which exits a gateway has at a
  * moment is decided in `exits/shares.ts`; nothing here knows of Redis.
  */
-import type { MemberList } from './pool.js';
+import type { MemberList, PaceView } from './pool.js';
 
 /**
  * `none`: every gateway uses every exit. `modulo`: by the place in the list and the number of the gateway, as configured.
@@ -37,6 +37,12 @@ export interface Sharing {
   readonly siteGroups: ReadonlyMap<string, string> | null;
 }
 
+/** Whether several gateways may use one exit at once, so that none knows when it was used last. */
+export function isUsedByMany(sharing: Sharing | null): boolean {
+  if (sharing === null || sharing.kind === 'none') return true;
+  return sharing.kind === 'broker' && sharing.lease.holders > 1;
+}
+
 /** The group of all sites that are named in none. */
 export const OTHER_SITES = 'other sites';
 
@@ -60,4 +66,20 @@ export interface ShareView {
   isOurs(index: number, isPinned: boolean): boolean;
   /** Whether waiting for the exit makes sense, for a session that is on it. */
   mayBecomeOurs(index: number): boolean;
+  /**
+   * Monotonic time from which an exit has rested of which another gateway may have made the last use, before it became
+   * ours; −Infinity where none did. Not given: exits don't come and go.
+   */
+  restedAtMs?(index: number, rest: { readonly spacingMs: number; readonly nowMs: number }): number;
+}
+
+/** From when an exit has rested: by our own last use, and by that of the gateway whose exit it was before. */
+export function restedAtMs(
+  pace: PaceView,
+  share: ShareView | null,
+  of: { readonly index: number; readonly slot: number; readonly nowMs: number },
+): number {
+  const ownMs = pace.restedAtMs(of.slot);
+  if (share?.restedAtMs === undefined || pace.spacingMs === 0) return ownMs;
+  return Math.max(ownMs, share.restedAtMs(of.index, { spacingMs: pace.spacingMs, nowMs: of.nowMs }));
 }

@@ -101,6 +101,32 @@ export function leasesContract(name: string, make: MakeStore<Leases>): void {
       expect(await leases.release(held)).toEqual([true, true, false]);
     });
 
+    it('N7 tells the next holder when the last use of an exit was, as long as it is to be remembered', async () => {
+      const keep = { keepMs: 60_000 };
+      const first = await got(ask(['u-a'], keep));
+      expect(first.usedAgoMs).toBeNull();
+      await passMs(5000);
+      expect(await leases.release([first], [2000])).toEqual([true]);
+      await passMs(10_000);
+      const second = await got(ask(['u-a'], keep));
+      expect(second.usedAgoMs).toSatisfy((ms: number) => ms >= 12_000 && ms < 20_000);
+      expect(await leases.release([second], [70_000])).toEqual([true]);
+      const third = await got(ask(['u-a'], keep));
+      expect(third.usedAgoMs).toSatisfy((ms: number | null) => ms === null || ms >= 12_000);
+      expect(await leases.acquire(ask(['u-a'], keep))).toBeNull();
+    });
+
+    it('N7 a holder that crashed may have used it until its time was over', async () => {
+      const keep = { keepMs: 60_000 };
+      await leases.renew([await got(ask(['u-a'], keep))], TTL_MS);
+      await passMs(TTL_MS + 10_000);
+      expect((await got(ask(['u-a'], keep))).usedAgoMs).toSatisfy(
+        (ms: number) => ms >= 10_000 && ms < 20_000,
+      );
+      await passMs(TTL_MS + 60_001);
+      expect((await got(ask(['u-a'], keep))).usedAgoMs).toBeNull();
+    });
+
     it('S2 a forged fence or epoch is refused', async () => {
       const lease = await got(ask(['u-a']));
       const forged = [

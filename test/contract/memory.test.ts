@@ -4,6 +4,7 @@ import { MemoryLeases } from '../../src/state/memory/leases.js';
 import { MemoryLimits } from '../../src/state/memory/limits.js';
 import { MemoryMembers } from '../../src/state/memory/members.js';
 import { MemoryPins } from '../../src/state/memory/pins.js';
+import { MemoryTurns } from '../../src/state/memory/turns.js';
 import { ManualClock } from '../state/manual-clock.js';
 import { bansContract, KEEP_MS } from './bans.js';
 import { delayed } from './delayed.js';
@@ -11,6 +12,7 @@ import { leasesContract } from './leases.js';
 import { limitsContract } from './limits.js';
 import { membersContract } from './members.js';
 import { pinsContract } from './pins.js';
+import { turnsContract } from './turns.js';
 
 const stores = {
   memory: <T extends object>(near: T): T => near,
@@ -26,5 +28,6 @@ for (const [name, far] of Object.entries(stores)) {
   bansContract(name, () => made((clock) => new MemoryBans(clock, KEEP_MS)));
   leasesContract(name, () => made((clock) => new MemoryLeases(clock, seededRandom(1))));
   limitsContract(name, () => made((clock) => new MemoryLimits(clock)));
+  turnsContract(name, () => made((clock) => new MemoryTurns(clock, seededRandom(1))));
   membersContract(name, () => made((clock) => new MemoryMembers(clock)));
 }

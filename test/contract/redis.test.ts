@@ -5,6 +5,7 @@ import { RedisLeases } from '../../src/state/redis/leases.js';
 import { RedisLimits } from '../../src/state/redis/limits.js';
 import { RedisMembers } from '../../src/state/redis/members.js';
 import { RedisPins } from '../../src/state/redis/pins.js';
+import { RedisTurns } from '../../src/state/redis/turns.js';
 import { connected, makeLink, passRedisMs, singleAt, startRedis } from '../support/real-redis.js';
 import type { RealRedis, TestLink } from '../support/real-redis.js';
 import { bansContract, KEEP_MS } from './bans.js';
@@ -12,6 +13,7 @@ import { leasesContract } from './leases.js';
 import { limitsContract } from './limits.js';
 import { membersContract } from './members.js';
 import { pinsContract } from './pins.js';
+import { turnsContract } from './turns.js';
 import type { UnderTest } from './under-test.js';
 
 let redis: RealRedis;
@@ -50,6 +52,10 @@ leasesContract(
 limitsContract(
   name,
   onRedis(({ link, keys }) => new RedisLimits(link, keys)),
+);
+turnsContract(
+  name,
+  onRedis(({ link, keys }) => new RedisTurns(link, keys, systemRandom)),
 );
 membersContract(
   name,

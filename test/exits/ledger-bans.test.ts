@@ -98,6 +98,33 @@ describe('Ledger: the way to an exit', () => {
     expect(isUsable(ledger, 30_600)).toBe(true);
   });
 
+  it('S4 half-open: the trial is asked for first; where another gateway has it, a moment is waited', () => {
+    const { ledger } = ledgerOf(10);
+    ledger.recordTransportFailure(0, 'refused', 0);
+    ledger.ban(0, SITE, { reason: 'x', forMs: 20_000 }, 0);
+    expect([ledger.trialsDue(0, SITE, 29_000), ledger.trialsDue(1, SITE, 29_000)]).toEqual([[SITE], []]);
+    expect(ledger.trialsDue(0, SITE, 30_000)).toEqual([null, SITE]);
+    ledger.beginTrials(0, SITE, 30_000);
+    expect([isUsable(ledger, 30_001), ledger.trialsDue(0, SITE, 30_001)]).toEqual([false, []]);
+    ledger.leaveTrials(0, SITE, 31_000);
+    expect([isUsable(ledger, 30_999), isUsable(ledger, 31_000)]).toEqual([false, true]);
+    ledger.begin(0, SITE, 31_000);
+    expect(ledger.recordSuccess(0, SITE, 31_500)).toEqual({
+      kind: 'returned',
+      site: SITE,
+      isEverywhere: true,
+    });
+    ledger.leaveTrials(1, SITE, 0);
+    ledger.beginTrials(1, SITE, 0);
+  });
+
+  it('S4 half-open: a trial of another gateway that went well brings it back slowly', () => {
+    const { ledger } = ledgerOf(10);
+    ledger.ban(0, SITE, { reason: 'x', forMs: 20_000 }, 0);
+    ledger.lift(0, SITE, 21_000, true);
+    expect([isUsable(ledger, 21_000), ledger.mostInFlight(0, SITE, 21_000)]).toEqual([true, 1]);
+  });
+
   it('half-open: any fault takes it out again, twice as long each time, up to the cap', () => {
     const { ledger } = ledgerOf(10);
     let nowMs = 0;

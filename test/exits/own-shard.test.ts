@@ -89,4 +89,23 @@ describe('OwnShard', () => {
     shard.settle(10_001 + HANDOVER_MS);
     expect(owned(shard)).toEqual(mine);
   });
+
+  it('N7 knows until when another gateway may have used an exit that is ours now', () => {
+    const shard = new OwnShard('g0');
+    shard.follow(['g0'], 0);
+    const [first] = exits;
+    if (first === undefined) throw new Error('no exit');
+    expect(shard.othersUntilMs(first, -1)).toBe(-Infinity);
+    shard.follow(['g0', 'g1'], 10_000);
+    const moved = exits.filter((exit) => shard.ownerOf(exit) === 'g1');
+    const kept = exits.find((exit) => shard.ownerOf(exit) === 'g0');
+    shard.follow(['g0'], 50_000);
+    shard.settle(60_000);
+    const [back] = moved;
+    if (back === undefined || kept === undefined) throw new Error('nothing moved');
+    expect(shard.owns(back)).toBe(true);
+    expect(shard.othersUntilMs(back, 40_000)).toBe(50_000 + HANDOVER_MS);
+    expect(shard.othersUntilMs(back, 50_000 + HANDOVER_MS)).toBe(-Infinity);
+    expect(shard.othersUntilMs(kept, 0)).toBe(-Infinity);
+  });
 });

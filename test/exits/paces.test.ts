@@ -38,6 +38,21 @@ describe('N7 rest between two uses of an exit for a site', () => {
     expect(paces.view(fixed, SITE, 0)?.restedAtMs(first)).toBe(2000);
   });
 
+  it('a request that was kept back by another gateway leaves the rest that the other one began', () => {
+    const paces = new Paces();
+    const view = paces.view(fixed, SITE, 0);
+    paces.begin(fixed, first, { site: SITE, nowMs: 100 }).end(100);
+    paces.begin(fixed, first, { site: SITE, nowMs: 3000 }).withdraw(null);
+    expect([view?.restedAtMs(first), view?.isFull]).toEqual([2100, false]);
+    const visit = paces.begin(fixed, first, { site: SITE, nowMs: 4000 });
+    visit.withdraw(3500);
+    visit.end(9000);
+    visit.withdraw(9000);
+    expect([view?.restedAtMs(first), view?.isFull]).toEqual([5500, false]);
+    paces.begin(fixed, first, { site: SITE, nowMs: 6000 }).withdraw(50);
+    expect(view?.restedAtMs(first)).toBe(5500);
+  });
+
   it('slots of a site are full until an exchange is over', () => {
     const paces = new Paces();
     const view = paces.view(fixed, SITE, 0);

@@ -1,62 +1,9 @@
 /** The overlay that says which exits are ours: its phases, its views, and how leases are kept ahead. */
 import { describe, expect, it } from 'vitest';
-import { seededRandom } from '../../src/core/random.js';
 import { HANDOVER_MS } from '../../src/exits/own-shard.js';
-import { ownersOf, shareCounts } from '../../src/exits/share-counts.js';
-import { Shares, type SharesPhase } from '../../src/exits/shares.js';
 import type { FleetPlace } from '../../src/exits/away-part.js';
-import { HeldLeases } from '../../src/state/fallback/held-leases.js';
-import { MemoryLeases } from '../../src/state/memory/leases.js';
-import { buildPool, type Pool } from '../../src/upstreams/pool.js';
-import type { Sharing } from '../../src/upstreams/sharing.js';
-import { switched } from '../state/away.js';
-import { ManualClock } from '../state/manual-clock.js';
-import { upstreamAt } from '../upstreams/pools.js';
-
-const base: Sharing = {
-  kind: 'broker',
-  lease: { holders: 1, ttlMs: 30_000, idleMs: 10_000 },
-  onLoss: { kind: 'shard' },
-  siteGroups: null,
-};
-const SITE = 'shop.example';
-
-function poolWith(sharing: Partial<Sharing>, count = 20, strategy: Pool['strategy'] = 'round_robin'): Pool {
-  const upstreams = Array.from({ length: count }, (_, n) => upstreamAt(n));
-  const rules = { name: 'main', strategy, slotsPerExit: Infinity, sharing: { ...base, ...sharing } };
-  return buildPool({ ...rules, upstreams }, () => 0);
-}
-
-async function settled(): Promise<void> {
-  for (let n = 0; n < 20; n++) await new Promise((resolve) => setImmediate(resolve));
-}
-
-function world(place: FleetPlace | null = null) {
-  const clock = new ManualClock();
-  const far = new MemoryLeases(clock, seededRandom(3));
-  const gateway = (id: string) => {
-    const { store, way } = switched(far);
-    const phases: SharesPhase[] = [];
-    const leases: HeldLeases = new HeldLeases({
-      ...{ leases: store, clock, ttlMs: 30_000, idleMs: 10_000 },
-      isUp: () => way.isUp && !shares.isAlone,
-      isMine: (_, exit) => shares.isInPart(exit),
-    });
-    const shares: Shares = new Shares(
-      {
-        ...{ clock, random: seededRandom(4), gatewayId: id, leases, place, isSound: () => true },
-        changed: (phase) => phases.push(phase),
-      },
-      true,
-    );
-    const own = (pool: Pool, site = SITE): number[] => {
-      const view = shares.view(pool, site, clock.nowMs());
-      return [...pool.upstreams.keys()].filter((index) => view?.isOurs(index, false) !== false);
-    };
-    return { shares, leases, way, phases, own };
-  };
-  return { clock, gateway };
-}
+import { ownersOf, shareCounts } from '../../src/exits/share-counts.js';
+import { poolWith, settled, SITE, world } from './share-world.js';
 
 describe('S2 a leased pool', () => {
   it('has what was asked for and is held, and nothing that another holds', async () => {

@@ -14,11 +14,13 @@ import {
   noBan,
   opensAtMs,
   phaseOf,
+  returned,
   siteTimes,
   struck,
   succeeded,
   transportTimes,
   trialReleased,
+  triedElsewhere,
   type BanPhase,
   type BanState,
 } from '../../src/facts/ban.js';
@@ -130,6 +132,26 @@ describe('the functions do what the table says', () => {
   });
 
   const limits = { baseMs: BASE_MS, capMs: hour, jitter: 0.2 };
+});
+
+describe('S4 a trial of another gateway', () => {
+  const out = struck(noBan, 1000, { reason: 'x', nowMs: 0 });
+
+  it('leaves the ban on for a moment, after which this one may ask again', () => {
+    const tried = triedElsewhere(admitted(out, 1000), 2000);
+    expect([phaseOf(tried, 1999), phaseOf(tried, 2000), opensAtMs(tried)]).toEqual([
+      'out',
+      'half_open',
+      2000,
+    ]);
+    expect(triedElsewhere(admitted(out, 1000), 500).untilMs).toBe(1000);
+    expect(triedElsewhere(out, 2000)).toBe(out);
+  });
+
+  it('that went well brings it back slowly, with its strikes', () => {
+    const back = returned(out, 5000);
+    expect([phaseOf(back, 5000), back.strikes, mostAfterReturn(back, 5000)]).toEqual(['clear', 1, 1]);
+  });
 });
 
 describe('times from the rules', () => {

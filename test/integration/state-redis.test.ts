@@ -9,6 +9,7 @@ import { RedisLeases } from '../../src/state/redis/leases.js';
 import { RedisLimits } from '../../src/state/redis/limits.js';
 import { RedisMembers } from '../../src/state/redis/members.js';
 import { RedisPins } from '../../src/state/redis/pins.js';
+import { RedisTurns } from '../../src/state/redis/turns.js';
 import { banWord } from '../contract/bans.js';
 import {
   connected,
@@ -36,6 +37,7 @@ function storesOn({ link, keys }: TestLink) {
     bans: new RedisBans(link, keys, { random: systemRandom, keepMs: TTL_MS }),
     leases: new RedisLeases(link, keys, systemRandom),
     limits: new RedisLimits(link, keys),
+    turns: new RedisTurns(link, keys, systemRandom),
     members: new RedisMembers(link, keys),
   };
 }
@@ -44,7 +46,7 @@ const self: Member = { id: 'g1', version: '1.0.0', load: 0, keys: [] };
 
 /** Every script once, over many buckets. */
 async function smoke(line: TestLink): Promise<void> {
-  const { pins, bans, leases, limits, members } = storesOn(line);
+  const { pins, bans, leases, limits, turns, members } = storesOn(line);
   const many = Array.from({ length: 40 }, (_, n) => `u-${n}`);
   const bound = await Promise.all(many.map((exit) => pins.bind(`session of ${exit}`, exit, TTL_MS)));
   expect(bound).toHaveLength(40);
@@ -66,6 +68,9 @@ async function smoke(line: TestLink): Promise<void> {
   expect(await leases.renew(held, 30_000)).toEqual(held.map(() => true));
   expect(await leases.release(held)).toEqual(held.map(() => true));
   expect(await limits.take('k', { count: 5, perMs: 1e9 }, 7)).toMatchObject({ granted: 5 });
+  const asked = await Promise.all(many.map((exit) => turns.take(exit, 30_000)));
+  const ended = asked.map(async (answer) => answer.kind === 'taken' && turns.end(answer.turn, 1000));
+  expect(await Promise.all(ended)).toEqual(many.map(() => true));
   expect(await members.announce(self, 5000)).toEqual([self]);
   await members.leave('g1');
   expect(await members.list()).toEqual([]);
@@ -121,14 +126,15 @@ describe('what stands in Redis', () => {
 
   it('Z no session, no client, no secret can be read there', async () => {
     const line = await connected(makeLink(place(), { secret: 'canary-secret' }));
-    const { pins, limits } = storesOn(line);
+    const { pins, limits, turns } = storesOn(line);
     const key = pinKey('canary-client', 'canary-session');
     await pins.bind(key, 'u-a', TTL_MS);
     await pins.move(key, { exit: 'u-a', generation: 1 }, { exit: 'u-b', ttlMs: TTL_MS });
     await limits.take('canary-client', { count: 1, perMs: 60_000 }, 1);
+    await turns.take('u-a canary-site.example', TTL_MS);
     const names = (await redis.admin.keys(`${line.prefix}*`)).filter((name) => !name.includes('{probe'));
     const values = await Promise.all(names.map((name) => redis.admin.get(name)));
-    expect(names.length).toBe(2);
+    expect(names.length).toBe(3);
     expect([...names, ...values].join('\n')).not.toContain('canary');
     const another = await connected(makeLink(place(), { prefix: line.prefix, secret: 'another' }));
     expect(await storesOn(another).pins.find(key, TTL_MS)).toBeNull();
@@ -156,6 +162,7 @@ describe('what stands in Redis', () => {
       await Promise.all(sessions.slice(0, 40).map((_, n) => stores.bans.put(banWord({ exit: `u-${n}` }))));
       await stores.members.announce(self, 5000);
       await stores.limits.take('k', { count: 5, perMs: 1e9 }, 1);
+      await stores.turns.take('k', TTL_MS);
       await stores.leases.acquire({ pool: 'p', candidates: ['u-a'], ttlMs: 1e6, slots: 9 });
     };
     await refill();
@@ -171,6 +178,7 @@ describe('what stands in Redis', () => {
         ...sessions.slice(0, 20).map((session) => stores.pins.bind(session, 'u-b', TTL_MS)),
         ...[stores.bans.changes(null), stores.bans.put(banWord()), stores.members.list()],
         ...[stores.limits.take('k', { count: 5, perMs: 1000 }, 1), stores.members.announce(self, 5000)],
+        ...[stores.turns.take('k', 1000), stores.turns.end({ key: 'k', id: 'x' }, 1000)],
         stores.leases.acquire({ pool: 'p', candidates: ['u-a'], ttlMs: 1e6, slots: 9 }),
       ];
       await Promise.allSettled(asked);

@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   CANARY_LAPSE_MS,
-  RECENT_TRIES,
   SiteGuard,
   type GuardChange,
   type GuardRules,
   type Sighting,
 } from '../../src/outcome/site-guard.js';
+import { RECENT_TRIES } from '../../src/outcome/site-watch.js';
 
 const SITE = 'shop.example';
 const rules: GuardRules = {

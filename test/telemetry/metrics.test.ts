@@ -198,7 +198,7 @@ it('tells of the shared state where there is one', async () => {
       counts: { calls: 7 },
       bans: { said: 1 },
     },
-    ...{ leases: { taken: 5 }, leasesHeld: 4, isAlone: true },
+    ...{ leases: { taken: 5 }, turns: { taken: 1 }, leasesHeld: 4, isAlone: true },
   };
   const found = await series(metricsWith({ state: () => state }));
   expect(found.get('turnpike_state_shared')).toBe(0);

@@ -1,8 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { choose, type Ask } from '../../src/upstreams/choose.js';
 import { chooseLeastBad } from '../../src/upstreams/least-bad.js';
-import { listOf, type Pool, type StrategyName } from '../../src/upstreams/pool.js';
-import { groupOf, groupsIn, OTHER_SITES, type Sharing, type ShareView } from '../../src/upstreams/sharing.js';
+import { listOf, type PaceView, type Pool, type StrategyName } from '../../src/upstreams/pool.js';
+import {
+  groupOf,
+  groupsIn,
+  isUsedByMany,
+  OTHER_SITES,
+  type Sharing,
+  type ShareView,
+} from '../../src/upstreams/sharing.js';
 import { anyExit, askOf, idAt, poolOf, ScriptedView } from './pools.js';
 
 /** Exits with these indexes; a session may follow its exit as `mayFollow` says. */
@@ -101,5 +108,31 @@ describe('groups of sites', () => {
     const none = { ...sharing, siteGroups: null };
     expect(groupOf(none, 'a.example')).toBeNull();
     expect(groupsIn(none)).toEqual([OTHER_SITES]);
+  });
+});
+
+describe('N7 an exit that another gateway may have used last', () => {
+  const pace = (spacingMs: number): PaceView => ({
+    ...{ spacingMs, isFull: false, restedAtMs: () => 500, lastUsedMs: () => 0, promise: () => 1 },
+  });
+
+  it('rests as if the use had been ours, and says for how long', () => {
+    const pool = poolOf(1);
+    const share: ShareView = { ...only(pool, [0]), restedAtMs: (_, { spacingMs }) => 1000 + spacingMs };
+    const asked = (nowMs: number, spacingMs: number): Ask =>
+      askOf(pool, new ScriptedView(), { share, pace: pace(spacingMs), nowMs });
+    expect(choose(asked(2000, 2000))).toMatchObject({ kind: 'none', retryAfterMs: 1000, isResting: true });
+    expect(choose(asked(3000, 2000))).toMatchObject({ kind: 'exit' });
+    expect(choose(asked(600, 0))).toMatchObject({ kind: 'exit' });
+    expect(choose({ ...asked(400, 2000), share: only(pool, [0]) })).toMatchObject({ retryAfterMs: 100 });
+  });
+
+  it('is any exit that several may use at once', () => {
+    const lease = { holders: 1, ttlMs: 1, idleMs: 1 };
+    const sharing = { kind: 'broker', lease, onLoss: { kind: 'shard' }, siteGroups: null } as const;
+    expect([null, { ...sharing, kind: 'none' as const }].map(isUsedByMany)).toEqual([true, true]);
+    expect(isUsedByMany({ ...sharing, lease: { ...lease, holders: 2 } })).toBe(true);
+    const own = (['broker', 'ring', 'modulo'] as const).map((kind) => isUsedByMany({ ...sharing, kind }));
+    expect(own).toEqual([false, false, false]);
   });
 });

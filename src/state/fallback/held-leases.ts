@@ -4,28 +4,10 @@
  * store is away a gateway uses the exits of its own shard, and nothing else.
  */
 import type { Clock, Timer } from '../../core/clock.js';
-import { lostAtMs, MAX_CANDIDATES, renewEveryMs } from '../../facts/lease.js';
+import { lostAtMs, MAX_CANDIDATES } from '../../facts/lease.js';
 import { StoreAway } from '../ports.js';
 import type { Answer, Lease, LeaseAsk, Leases } from '../ports.js';
-
-/** A lease in use. */
-export interface HeldLease {
-  /** Null for an exit of the own shard, used while the store is away. */
-  lease: Lease | null;
-  readonly pool: string;
-  readonly exit: string;
-  readonly slots: number;
-  readonly ttlMs: number;
-  /** Given back after so long without use. */
-  readonly keepIdleMs: number;
-  uses: number;
-  /** Another gateway wants it: given back as soon as nobody uses it. */
-  isWanted: boolean;
-  /** When it was got or renewed, by our clock read before. */
-  askedMs: number;
-  lostMs: number;
-  idleMs: number;
-}
+import { heldBy, isDue, leaseOf, type HeldBy, type HeldLease } from './held-lease.js';
 
 /** What held leases are made of. */
 export interface HeldLeasesParts {
@@ -176,11 +158,12 @@ export class HeldLeases {
     await Promise.all(
       ours.map(async (held) => {
         const askedMs = this.#parts.clock.nowMs();
-        const { pool, exit, slots, ttlMs } = held;
+        const { pool, exit, slots, ttlMs, keepMs } = held;
         try {
-          held.lease = await this.#parts.leases.acquire({ pool, candidates: [exit], slots, ttlMs });
-          if (held.lease === null) this.#refused(held);
-          else Object.assign(held, { askedMs, lostMs: lostAtMs(askedMs, ttlMs) });
+          const lease = await this.#parts.leases.acquire({ pool, candidates: [exit], slots, ttlMs, keepMs });
+          held.lease = lease;
+          if (lease === null) this.#refused(held);
+          else Object.assign(held, heldBy(lease, { askedMs, ttlMs, nowMs: this.#parts.clock.nowMs() }));
         } catch (error) {
           if (!(error instanceof StoreAway)) throw error;
         }
@@ -199,10 +182,10 @@ export class HeldLeases {
     const askedMs = clock.nowMs();
     try {
       const candidates = ask.candidates.slice(0, MAX_CANDIDATES);
-      const { pool, slots, isWanted = false } = ask;
-      const lease = await leases.acquire({ pool, slots, candidates, ttlMs, isWanted });
+      const { pool, slots, keepMs = 0, isWanted = false } = ask;
+      const lease = await leases.acquire({ pool, slots, candidates, ttlMs, keepMs, isWanted });
       if (lease === null) return null;
-      return this.#hold(ask, lease.exit, { lease, askedMs, lostMs: lostAtMs(askedMs, ttlMs) });
+      return this.#hold(ask, lease.exit, heldBy(lease, { askedMs, ttlMs, nowMs: clock.nowMs() }));
     } catch (error) {
       if (!(error instanceof StoreAway)) throw error;
       return this.#ofShard(ask);
@@ -211,22 +194,29 @@ export class HeldLeases {
 
   #ofShard(ask: HeldLeaseAsk): HeldLease | null {
     const exit = ask.candidates.find((each) => this.#parts.isMine(ask.pool, each));
-    const by = { lease: null, askedMs: 0, lostMs: Infinity };
+    const by = { lease: null, askedMs: 0, lostMs: Infinity, otherUseMs: -Infinity };
     return exit === undefined ? null : this.#hold(ask, exit, by);
   }
 
-  #hold(ask: HeldLeaseAsk, exit: string, by: Pick<HeldLease, 'lease' | 'askedMs' | 'lostMs'>): HeldLease {
+  #hold(ask: HeldLeaseAsk, exit: string, by: HeldBy): HeldLease {
     const key = keyOf(ask.pool, exit);
     const before = this.#held.get(key);
     // Two requests asked at once and both got a slot of the same exit: one lease is enough.
     if (before !== undefined && before.lease !== null && by.lease !== null && this.isHeld(before)) {
       before.uses++;
-      void this.#release([by.lease]);
+      void this.#release([by.lease], [Infinity]);
       return before;
     }
     const idleMs = this.#parts.clock.nowMs();
-    const { pool, slots, ttlMs = this.#parts.ttlMs, idleMs: keepIdleMs = this.#parts.idleMs } = ask;
-    const held = { pool, exit, slots, ttlMs, keepIdleMs, uses: 1, isWanted: false, idleMs, ...by };
+    const {
+      pool,
+      slots,
+      keepMs = 0,
+      ttlMs = this.#parts.ttlMs,
+      idleMs: keepIdleMs = this.#parts.idleMs,
+    } = ask;
+    const times = { ttlMs, keepIdleMs, keepMs, idleMs };
+    const held = { pool, exit, slots, ...times, uses: 1, isWanted: false, ...by };
     this.#held.set(key, held);
     this.version++;
     this.counts.taken++;
@@ -258,29 +248,22 @@ export class HeldLeases {
   async #giveBack(some: readonly HeldLease[]): Promise<void> {
     for (const held of some) this.#drop(held);
     this.counts.released += some.length;
-    await this.#release(some.filter(({ lease }) => lease !== null).map(leaseOf));
+    const leased = some.filter(({ lease }) => lease !== null);
+    const nowMs = this.#parts.clock.nowMs();
+    const usedAgoMs = leased.map(({ uses, idleMs }) => (uses > 0 ? 0 : nowMs - idleMs));
+    await this.#release(leased.map(leaseOf), usedAgoMs);
   }
 
   /** What can't be given back now runs out by itself. */
-  async #release(leases: readonly Lease[]): Promise<void> {
+  async #release(leases: readonly Lease[], usedAgoMs: readonly number[]): Promise<void> {
     try {
-      if (leases.length > 0) await this.#parts.leases.release(leases);
+      if (leases.length > 0) await this.#parts.leases.release(leases, usedAgoMs);
     } catch (error) {
       if (!(error instanceof StoreAway)) throw error;
     }
   }
 }
 
-/** Whether so much of the time between two renewals is over. */
-function isDue(held: HeldLease, nowMs: number, share: number): boolean {
-  return nowMs - held.askedMs >= renewEveryMs(held.ttlMs) * share;
-}
-
 function keyOf(pool: string, exit: string): string {
   return `${exit} ${pool}`;
-}
-
-function leaseOf(held: HeldLease): Lease {
-  if (held.lease === null) throw new Error('an exit of the shard has no lease');
-  return held.lease;
 }

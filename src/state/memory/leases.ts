@@ -12,6 +12,8 @@ interface Held {
 /** Leases in a map of exits. */
 export class MemoryLeases implements Leases {
   readonly #byExit = new Map<string, Held[]>();
+  /** When exits without a lease were last used, at the latest. */
+  readonly #usedMs = new Map<string, number>();
   readonly #epoch: string;
   #fence = 0;
 
@@ -23,12 +25,16 @@ export class MemoryLeases implements Leases {
   }
 
   async acquire(ask: LeaseAsk): Promise<Lease | null> {
+    const { pool, keepMs = 0 } = ask;
+    const nowMs = this.clock.nowMs();
     for (const exit of ask.candidates.slice(0, MAX_CANDIDATES)) {
-      const held = this.#heldOf(ask.pool, exit);
+      const held = this.#heldOf(pool, exit);
       if (held.length >= ask.slots) continue;
       const id = this.random.hex(16);
-      const lease = { pool: ask.pool, exit, id, epoch: this.#epoch, fence: ++this.#fence };
-      held.push({ lease, dueMs: this.clock.nowMs() + ask.ttlMs });
+      const agoMs = nowMs - (this.#usedMs.get(keyOf({ pool, exit })) ?? -Infinity);
+      const usedAgoMs = agoMs < keepMs ? Math.max(0, agoMs) : null;
+      const lease = { pool, exit, id, epoch: this.#epoch, fence: ++this.#fence, keepMs, usedAgoMs };
+      held.push({ lease, dueMs: nowMs + ask.ttlMs });
       this.#byExit.set(keyOf(lease), held);
       return lease;
     }
@@ -43,10 +49,11 @@ export class MemoryLeases implements Leases {
     });
   }
 
-  async release(leases: readonly Lease[]): Promise<readonly boolean[]> {
-    return leases.map((lease) => {
+  async release(leases: readonly Lease[], usedAgoMs: readonly number[] = []): Promise<readonly boolean[]> {
+    return leases.map((lease, n) => {
       const held = this.#find(lease);
       if (held === undefined) return false;
+      this.#usedMs.set(keyOf(lease), this.clock.nowMs() - (usedAgoMs[n] ?? Infinity));
       const rest = this.#heldOf(lease.pool, lease.exit).filter((each) => each !== held);
       if (rest.length === 0) this.#byExit.delete(keyOf(lease));
       else this.#byExit.set(keyOf(lease), rest);
@@ -63,7 +70,12 @@ export class MemoryLeases implements Leases {
 
   #heldOf(pool: string, exit: string): Held[] {
     const nowMs = this.clock.nowMs();
-    return (this.#byExit.get(keyOf({ pool, exit })) ?? []).filter(({ dueMs }) => nowMs < dueMs);
+    const key = keyOf({ pool, exit });
+    const all = this.#byExit.get(key) ?? [];
+    // Whoever crashed may have used it until its lease ran out.
+    for (const { dueMs } of all)
+      if (dueMs <= nowMs) this.#usedMs.set(key, Math.max(dueMs, this.#usedMs.get(key) ?? -Infinity));
+    return all.filter(({ dueMs }) => nowMs < dueMs);
   }
 }
 

@@ -91,8 +91,12 @@ export class RedisKeys {
 
   /** The key of a rate. */
   limit(key: string): string {
-    const hashed = this.hashed(key);
-    return `${this.prefix}:{limits:${bucketOf(hashed, BUCKETS)}}:${hashed}`;
+    return this.#hashedIn('limits', key);
+  }
+
+  /** The key of a turn. */
+  turn(key: string): string {
+    return this.#hashedIn('turns', key);
   }
 
   /** What members say of themselves, and until when they count. */
@@ -126,6 +130,11 @@ export class RedisKeys {
     } catch {
       return null;
     }
+  }
+
+  #hashedIn(what: string, key: string): string {
+    const hashed = this.hashed(key);
+    return `${this.prefix}:{${what}:${bucketOf(hashed, BUCKETS)}}:${hashed}`;
   }
 }
 

@@ -8,14 +8,15 @@ import { whole } from './pins.js';
 import { readWhole } from './records.js';
 import type { ScriptName } from './scripts.js';
 
-/** What a batch says of one lease: under which epoch and by which name. */
+/** What a batch says of one lease. */
 interface Named {
-  readonly lease: Pick<Lease, 'pool' | 'exit'>;
-  readonly epoch: string;
-  readonly member: string;
+  readonly lease: Pick<Lease, 'pool' | 'exit' | 'keepMs'>;
+  /** What the script wants to know of it. */
+  readonly said: readonly (string | number)[];
 }
 
 const MAX_BATCH = 200;
+const LONG_AGO_MS = 366 * 86_400_000;
 /** An exit and a pool. */
 const WANTED = /^([\w.:@-]{1,128}) ([\w.-]{1,64})$/;
 
@@ -37,11 +38,13 @@ export class RedisLeases implements TellingLeases {
   }
 
   async renew(leases: readonly Lease[], ttlMs: number): Promise<readonly boolean[]> {
-    return this.#batch('lease-renew', leases.map(named), [whole(ttlMs)]);
+    const named = leases.map((lease) => ({ lease, said: nameOf(lease) }));
+    return this.#batch('lease-renew', named, [whole(ttlMs)]);
   }
 
-  async release(leases: readonly Lease[]): Promise<readonly boolean[]> {
-    return this.#batch('lease-release', leases.map(named), []);
+  async release(leases: readonly Lease[], usedAgoMs: readonly number[] = []): Promise<readonly boolean[]> {
+    const named = leases.map((lease, n) => ({ lease, said: [...nameOf(lease), ago(usedAgoMs[n])] }));
+    return this.#batch('lease-release', named, []);
   }
 
   listen(hear: (pool: string, exit: string) => void): () => void {
@@ -56,7 +59,7 @@ export class RedisLeases implements TellingLeases {
   }
 
   async #acquireIn(bucket: number, exits: readonly string[], ask: LeaseAsk): Promise<Lease | null> {
-    const { pool } = ask;
+    const { pool, keepMs = 0 } = ask;
     const id = this.random.hex(16);
     const keys = [
       this.keys.leaseCount(pool, bucket),
@@ -64,17 +67,18 @@ export class RedisLeases implements TellingLeases {
     ];
     try {
       const wanted = ask.isWanted === true ? [this.keys.wantedChannel, `${exits[0]} ${pool}`] : ['', ''];
-      const args = [id, whole(ask.ttlMs), ask.slots, this.random.hex(8), ...wanted];
-      const [tag, index, fence, epoch] = await this.link.run('lease-acquire', keys, args);
+      const args = [id, whole(ask.ttlMs), ask.slots, this.random.hex(8), ...wanted, Math.ceil(keepMs)];
+      const [tag, index, fence, epoch, usedAgo] = await this.link.run('lease-acquire', keys, args);
       const exit = exits[readWhole(index) ?? -1];
       const count = readWhole(fence);
       if (tag !== 'leased') return null;
       if (exit !== undefined && count !== null && typeof epoch === 'string')
-        return { pool, exit, id, epoch, fence: count };
+        return { pool, exit, id, epoch, fence: count, keepMs, usedAgoMs: readWhole(usedAgo) };
       this.link.counts.ignored++;
     } catch (error) {
       // The lease may have been given; nobody will use it.
-      const lost = exits.map((exit) => ({ lease: { pool, exit }, epoch: '', member: `${id}:` }));
+      const said = ['', `${id}:`, ago(undefined)];
+      const lost = exits.map((exit) => ({ lease: { pool, exit, keepMs }, said }));
       this.#batch('lease-release', lost, []).catch(() => undefined);
       throw error;
     }
@@ -94,8 +98,9 @@ export class RedisLeases implements TellingLeases {
           const keys = group.map(({ lease }) =>
             this.keys.leases(lease.pool, leaseBucket(lease.exit), lease.exit),
           );
-          const names = group.flatMap(({ epoch, member }) => [epoch, member]);
-          const [, ...held] = await this.link.run(script, [count, ...keys], [...args, ...names]);
+          const keepMs = Math.ceil(group[0]?.lease.keepMs ?? 0);
+          const said = group.flatMap((each) => each.said);
+          const [, ...held] = await this.link.run(script, [count, ...keys], [...args, keepMs, ...said]);
           group.forEach((each, n) => isHeld.set(each, held[n] === 1));
         }),
       ),
@@ -104,8 +109,14 @@ export class RedisLeases implements TellingLeases {
   }
 }
 
-function named(lease: Lease): Named {
-  return { lease, epoch: lease.epoch, member: `${lease.id}:${lease.fence}` };
+/** Epoch and name, as the scripts know a lease. */
+function nameOf({ epoch, id, fence }: Lease): readonly [string, string] {
+  return [epoch, `${id}:${fence}`];
+}
+
+/** Time since the last use; as long as matters where there was none. */
+function ago(ms = LONG_AGO_MS): number {
+  return Math.min(Math.max(0, Math.floor(ms)), LONG_AGO_MS);
 }
 
 function grouped<K, T>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {

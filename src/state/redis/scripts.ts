@@ -7,7 +7,8 @@ export const scriptNames = [
   ...(['pin-find', 'pin-bind', 'pin-move', 'pin-drop'] as const),
   ...(['ban-put', 'bans-since'] as const),
   ...(['lease-acquire', 'lease-renew', 'lease-release'] as const),
-  ...(['limit-take', 'member-announce', 'member-leave', 'probe'] as const),
+  ...(['limit-take', 'turn-take', 'turn-end'] as const),
+  ...(['member-announce', 'member-leave', 'probe'] as const),
 ];
 
 export type ScriptName = (typeof scriptNames)[number];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { seededRandom } from '../../../src/core/random.js';
 import { HeldLeases } from '../../../src/state/fallback/held-leases.js';
-import type { HeldLease } from '../../../src/state/fallback/held-leases.js';
+import type { HeldLease } from '../../../src/state/fallback/held-lease.js';
 import { MemoryLeases } from '../../../src/state/memory/leases.js';
 import { switched } from '../away.js';
 import { ManualClock } from '../manual-clock.js';
@@ -54,6 +54,18 @@ describe('HeldLeases', () => {
     expect(await other.leases.take(ask('u-a'))).toBeNull();
     expect(await got(other.leases, 'u-b')).toMatchObject({ exit: 'u-b' });
     expect(one.leases.counts).toMatchObject({ released: 1, lost: 0, overlaps: 0 });
+  });
+
+  it('N7 the next holder hears when the exit was used last', async () => {
+    const { clock, one, other } = fleet();
+    const spaced = { ...ask('u-a'), keepMs: 60_000 };
+    const held = await one.leases.take(spaced);
+    expect(held?.otherUseMs).toBe(-Infinity);
+    clock.advance(1000);
+    if (held !== null) one.leases.done(held);
+    clock.advance(IDLE_MS);
+    await one.leases.tend();
+    expect(await other.leases.take(spaced)).toMatchObject({ otherUseMs: clock.nowMs() - IDLE_MS });
   });
 
   it('S2 counts a lease as lost before another can have it', async () => {
