@@ -87,3 +87,13 @@ export function nothingOf(pool: Pool, whyNone: string): ShareView {
     mayBecomeOurs: () => false,
   };
 }
+
+/** Of a view only the exits for which something else holds, too. */
+export function narrowed(view: ShareView, holds: (index: number) => boolean): ShareView {
+  return {
+    list: view.list,
+    whyNone: view.whyNone,
+    isOurs: (index, isPinned) => holds(index) && view.isOurs(index, isPinned),
+    mayBecomeOurs: holds,
+  };
+}

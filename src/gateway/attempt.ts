@@ -16,6 +16,7 @@ import { Neighbours } from '../upstreams/neighbours.js';
 import type { TunnelEnd } from '../outcome/tunnel-signs.js';
 import { isEndDue, judge, noteBegun, recordEnd } from './answer-end.js';
 import type { ClientExchange } from './exchange.js';
+import { allLost, claim, claimOne } from './claim.js';
 import { begin, pickFirst, type Course } from './course.js';
 import { HeldAnswer, type JudgedTry } from './held-answer.js';
 import { lineOf, pickAtOnce, type Exit } from './pick-exit.js';
@@ -92,7 +93,8 @@ export function runAttempts(services: GatewayServices, job: Job): Promise<void> 
 
 async function attemptEach(services: GatewayServices, job: Job, course: Course): Promise<void> {
   const atOnce = job.ask.route.onExhausted === 'wait' ? null : pickAtOnce(services, job, course);
-  const first = atOnce ?? (await pickFirst(services, job, course));
+  const first =
+    claim(services, atOnce) ?? (await claimOne(services, () => pickFirst(services, job, course), allLost));
   if (first.kind === 'none') {
     if (course.abandonment.isAbandoned) leave(services, job);
     else refuse(services, job.exchange, job.trace, first.failure);
@@ -101,7 +103,7 @@ async function attemptEach(services: GatewayServices, job: Job, course: Course):
   try {
     let exit: Exit | null = first;
     while (exit !== null && !course.abandonment.isAbandoned) exit = await turn(services, job, course, exit);
-    if (exit !== null) leave(services, job);
+    if (exit !== null) leave(services, job, exit);
   } finally {
     course.held?.discard();
     settleSilences(services, job, course, false);
@@ -114,7 +116,7 @@ async function turn(services: GatewayServices, job: Job, course: Course, exit: E
   const startedMs = services.clock.nowMs();
   services.ledger.begin(exit.slot, site, startedMs);
   const visit = services.paces.begin(exit.pool, exit.slot, { site, nowMs: startedMs });
-  const lease = services.shares.begin(exit.pool, exit.upstream.id);
+  const { lease } = exit;
   chargeTry(services, job, exit.pool.name);
   try {
     return await tryThrough(services, job, course, { exit, startedMs, visit });
@@ -128,7 +130,8 @@ async function turn(services: GatewayServices, job: Job, course: Course, exit: E
 }
 
 /** The client is gone, and nobody hears an answer. */
-function leave(services: GatewayServices, job: Job): void {
+function leave(services: GatewayServices, job: Job, untried?: Exit): void {
+  if (untried !== undefined) services.shares.end(untried.lease);
   job.trace.verdict = 'client_gone';
   job.trace.finish(services.emit, services.clock.nowMs(), 'client_gone');
 }
@@ -218,12 +221,12 @@ async function nextExit(
   course: Course,
   after: { exit: Exit; wanted: RetryDecision & { kind: 'retry' }; isSetAside: boolean },
 ): Promise<Exit | null> {
-  const isSame = after.wanted.where === 'same' && !after.isSetAside;
-  course.again = isSame ? after.exit : null;
-  if (isSame) return after.exit;
-  course.avoid = new Set([...course.avoid, after.exit.upstream.id]);
-  (course.neighbours ??= new Neighbours()).add(after.exit.upstream);
-  return pickAnother(services, job, course);
+  const { exit, wanted, isSetAside } = after;
+  course.again = wanted.where === 'same' && !isSetAside ? claim(services, exit) : null;
+  if (course.again !== null) return exit;
+  course.avoid = new Set([...course.avoid, exit.upstream.id]);
+  (course.neighbours ??= new Neighbours()).add(exit.upstream);
+  return claimOne(services, () => pickAnother(services, job, course), null);
 }
 
 function decide(

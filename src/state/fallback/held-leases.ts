@@ -1,31 +1,13 @@
 /**
  * The leases that this gateway holds: one is used by many requests, renewed in batches while it is in use, and given back
- * when it was idle for a while. It counts as lost by our own clock before the store could give it to another. While the
- * store is away a gateway uses the exits of its own shard, and nothing else.
+ * when it was idle for a while. It counts as lost by our own clock before the store could give it to another. Of what it
+ * held when the store went away a gateway keeps the exits of its own part; which others it may use then, it is told.
  */
 import type { Clock, Timer } from '../../core/clock.js';
-import { lostAtMs, MAX_CANDIDATES, renewEveryMs } from '../../facts/lease.js';
+import { lostAtMs, MAX_CANDIDATES } from '../../facts/lease.js';
 import { StoreAway } from '../ports.js';
 import type { Answer, Lease, LeaseAsk, Leases } from '../ports.js';
-
-/** A lease in use. */
-export interface HeldLease {
-  /** Null for an exit of the own shard, used while the store is away. */
-  lease: Lease | null;
-  readonly pool: string;
-  readonly exit: string;
-  readonly slots: number;
-  readonly ttlMs: number;
-  /** Given back after so long without use. */
-  readonly keepIdleMs: number;
-  uses: number;
-  /** Another gateway wants it: given back as soon as nobody uses it. */
-  isWanted: boolean;
-  /** When it was got or renewed, by our clock read before. */
-  askedMs: number;
-  lostMs: number;
-  idleMs: number;
-}
+import { isDue, keyOf, leaseOf, type HeldLease, type HeldLeasesCounts } from './held-lease.js';
 
 /** What held leases are made of. */
 export interface HeldLeasesParts {
@@ -35,19 +17,6 @@ export interface HeldLeasesParts {
   /** Given back after so long without use. */
   readonly idleMs: number;
   isUp(): boolean;
-  /** Whether an exit is of this gateway's shard while the store is away. */
-  isMine(pool: string, exit: string): boolean;
-}
-
-/** Counts, for metrics. */
-export interface HeldLeasesCounts {
-  taken: number;
-  reused: number;
-  released: number;
-  /** Refused by the store though by our clock they were ours: another may have used the exit at the same time. */
-  overlaps: number;
-  /** Given up, by our clock or by the store's word. */
-  lost: number;
 }
 
 /** How often leases are looked at. */
@@ -55,6 +24,8 @@ const TEND_MS = 500;
 
 /** What is asked for; times are those of the parts where they are left out. */
 export type HeldLeaseAsk = Omit<LeaseAsk, 'ttlMs'> & { readonly ttlMs?: number; readonly idleMs?: number };
+
+type Term = Pick<HeldLease, 'lease' | 'isKept' | 'askedMs' | 'lostMs'>;
 
 /** The leases. */
 export class HeldLeases {
@@ -65,6 +36,7 @@ export class HeldLeases {
   version = 0;
   #timer: Timer | null = null;
   #backing: Promise<void> | null = null;
+  #isAway = false;
 
   constructor(parts: HeldLeasesParts) {
     this.#parts = parts;
@@ -81,15 +53,26 @@ export class HeldLeases {
 
   /** An exit of the candidates to use now: one that is held without a call, or else a new lease. Null: none is free. */
   take(ask: HeldLeaseAsk): Answer<HeldLease | null> {
-    const nowMs = this.#parts.clock.nowMs();
     for (const exit of ask.candidates) {
-      const held = this.#held.get(keyOf(ask.pool, exit));
-      if (held === undefined || nowMs >= held.lostMs) continue;
-      held.uses++;
-      this.counts.reused++;
-      return held;
+      const held = this.use(ask.pool, exit);
+      if (held !== null) return held;
     }
-    return this.#parts.isUp() ? this.#acquire(ask) : this.#ofShard(ask);
+    return this.#parts.isUp() ? this.#acquire(ask) : null;
+  }
+
+  /** A request begins to use an exit. Null where it isn't ours, or not any more. */
+  use(pool: string, exit: string): HeldLease | null {
+    const held = this.#held.get(keyOf(pool, exit));
+    if (held === undefined || !this.isUsable(held, this.#parts.clock.nowMs())) return null;
+    held.uses++;
+    this.counts.reused++;
+    return held;
+  }
+
+  /** The same of an exit of the own part, while the store is away and nobody else can have a lease on it. */
+  useOwn(ask: Omit<HeldLeaseAsk, 'candidates'>, exit: string): HeldLease {
+    const term = { lease: null, isKept: true, askedMs: 0, lostMs: -Infinity };
+    return this.use(ask.pool, exit) ?? this.#hold(ask, exit, term);
   }
 
   /** One use is over. */
@@ -115,7 +98,21 @@ export class HeldLeases {
 
   /** Whether the exit may still be used under this lease. */
   isHeld(held: HeldLease): boolean {
-    return this.#held.get(keyOf(held.pool, held.exit)) === held && this.#parts.clock.nowMs() < held.lostMs;
+    return (
+      this.#held.get(keyOf(held.pool, held.exit)) === held && this.isUsable(held, this.#parts.clock.nowMs())
+    );
+  }
+
+  /** The same of one that was not given up: by our clock it is ours, or it was when the store went away. */
+  isUsable(held: HeldLease, nowMs: number): boolean {
+    return nowMs < held.lostMs || (held.isKept && this.#isAway);
+  }
+
+  /** The store is away: of what is ours by now, the exits of the own part stay ours. */
+  away(isMine: (exit: string) => boolean): void {
+    const nowMs = this.#parts.clock.nowMs();
+    this.#isAway = true;
+    for (const held of this.#held.values()) held.isKept = nowMs < held.lostMs && isMine(held.exit);
   }
 
   /** Begins to renew. */
@@ -136,19 +133,27 @@ export class HeldLeases {
   async tend(): Promise<void> {
     const nowMs = this.#parts.clock.nowMs();
     const all = [...this.#held.values()];
-    await this.#giveBack(all.filter((held) => held.uses === 0 && nowMs - held.idleMs >= held.keepIdleMs));
-    const rest = all.filter((held) => this.isHeld(held) && held.lease !== null);
+    const isIdle = (held: HeldLease): boolean => held.uses === 0 && nowMs - held.idleMs >= held.keepIdleMs;
+    // What is given back now can't be asked for again.
+    if (!this.#isAway) await this.#giveBack(all.filter(isIdle));
+    const rest = all.filter((held) => held.lease !== null && nowMs < held.lostMs && this.isHeld(held));
     const times = new Set(rest.filter((held) => isDue(held, nowMs, 1)).map(({ ttlMs }) => ttlMs));
     // Once one is due, those that will be soon go along.
-    const renewed = [...times].map((ttlMs) =>
-      this.#renew(
-        rest.filter((held) => held.ttlMs === ttlMs && isDue(held, nowMs, 0.5)),
-        ttlMs,
-      ),
-    );
-    await Promise.all(renewed);
+    await this.#renewAll(rest.filter((held) => times.has(held.ttlMs) && isDue(held, nowMs, 0.5)));
     if (this.#parts.isUp()) await this.back();
     this.#dropLost();
+  }
+
+  async #renewAll(due: readonly HeldLease[]): Promise<void> {
+    const times = [...new Set(due.map(({ ttlMs }) => ttlMs))];
+    await Promise.all(
+      times.map((ttlMs) =>
+        this.#renew(
+          due.filter((held) => held.ttlMs === ttlMs),
+          ttlMs,
+        ),
+      ),
+    );
   }
 
   async #renew(due: readonly HeldLease[], ttlMs: number): Promise<void> {
@@ -156,7 +161,9 @@ export class HeldLeases {
     try {
       const kept = await this.#parts.leases.renew(due.map(leaseOf), ttlMs);
       due.forEach((held, n) => {
-        if (kept[n] === true) Object.assign(held, { askedMs, lostMs: lostAtMs(askedMs, ttlMs) });
+        if (kept[n] === true) this.#granted(held, askedMs);
+        // It ran out while the store was away, and may be free.
+        else if (held.isKept && !this.#isAway) held.lease = null;
         else this.#refused(held);
       });
     } catch (error) {
@@ -164,33 +171,47 @@ export class HeldLeases {
     }
   }
 
-  /** The store is back: exits of the shard need a lease like all others, or are given up. */
+  #granted(held: HeldLease, askedMs: number): void {
+    held.isKept &&= this.#isAway;
+    held.askedMs = askedMs;
+    held.lostMs = lostAtMs(askedMs, held.ttlMs);
+  }
+
+  /** The store is back: what was kept is used again when it has a lease like all others, or else given up. */
   back(): Promise<void> {
+    this.#isAway = false;
     // Asked for twice at once, our own first lease would refuse the second.
     this.#backing ??= this.#back().finally(() => (this.#backing = null));
     return this.#backing;
   }
 
   async #back(): Promise<void> {
-    const ours = [...this.#held.values()].filter(({ lease }) => lease === null);
+    const kept = [...this.#held.values()].filter(({ isKept }) => isKept);
+    await this.#renewAll(kept.filter(({ lease }) => lease !== null));
     await Promise.all(
-      ours.map(async (held) => {
-        const askedMs = this.#parts.clock.nowMs();
-        const { pool, exit, slots, ttlMs } = held;
-        try {
-          held.lease = await this.#parts.leases.acquire({ pool, candidates: [exit], slots, ttlMs });
-          if (held.lease === null) this.#refused(held);
-          else Object.assign(held, { askedMs, lostMs: lostAtMs(askedMs, ttlMs) });
-        } catch (error) {
-          if (!(error instanceof StoreAway)) throw error;
-        }
-      }),
+      kept.filter(({ isKept, lease }) => isKept && lease === null).map((held) => this.#leaseAgain(held)),
     );
   }
 
-  /** What is used without a lease is given up: the store is there, and others go by it. */
+  async #leaseAgain(held: HeldLease): Promise<void> {
+    const askedMs = this.#parts.clock.nowMs();
+    const { pool, exit, slots, ttlMs } = held;
+    try {
+      held.lease = await this.#parts.leases.acquire({ pool, candidates: [exit], slots, ttlMs });
+      if (held.lease === null) this.#refused(held);
+      else this.#granted(held, askedMs);
+    } catch (error) {
+      if (!(error instanceof StoreAway)) throw error;
+    }
+  }
+
+  /** What is still used without a lease is given up: the store is there, and others go by it. */
   dropUnleased(): void {
-    for (const held of this.#held.values()) if (held.lease === null) this.#drop(held);
+    const nowMs = this.#parts.clock.nowMs();
+    for (const held of this.#held.values()) {
+      held.isKept = false;
+      if (nowMs >= held.lostMs) this.#drop(held);
+    }
   }
 
   async #acquire(ask: HeldLeaseAsk): Promise<HeldLease | null> {
@@ -202,20 +223,15 @@ export class HeldLeases {
       const { pool, slots, isWanted = false } = ask;
       const lease = await leases.acquire({ pool, slots, candidates, ttlMs, isWanted });
       if (lease === null) return null;
-      return this.#hold(ask, lease.exit, { lease, askedMs, lostMs: lostAtMs(askedMs, ttlMs) });
+      const term = { lease, isKept: false, askedMs, lostMs: lostAtMs(askedMs, ttlMs) };
+      return this.#hold(ask, lease.exit, term);
     } catch (error) {
       if (!(error instanceof StoreAway)) throw error;
-      return this.#ofShard(ask);
+      return null;
     }
   }
 
-  #ofShard(ask: HeldLeaseAsk): HeldLease | null {
-    const exit = ask.candidates.find((each) => this.#parts.isMine(ask.pool, each));
-    const by = { lease: null, askedMs: 0, lostMs: Infinity };
-    return exit === undefined ? null : this.#hold(ask, exit, by);
-  }
-
-  #hold(ask: HeldLeaseAsk, exit: string, by: Pick<HeldLease, 'lease' | 'askedMs' | 'lostMs'>): HeldLease {
+  #hold(ask: Omit<HeldLeaseAsk, 'candidates'>, exit: string, by: Term): HeldLease {
     const key = keyOf(ask.pool, exit);
     const before = this.#held.get(key);
     // Two requests asked at once and both got a slot of the same exit: one lease is enough.
@@ -234,7 +250,7 @@ export class HeldLeases {
   }
 
   #refused(held: HeldLease): void {
-    if (this.#parts.clock.nowMs() < held.lostMs) this.counts.overlaps++;
+    if (held.isKept || this.#parts.clock.nowMs() < held.lostMs) this.counts.overlaps++;
     this.#drop(held);
     this.counts.lost++;
   }
@@ -242,7 +258,7 @@ export class HeldLeases {
   #dropLost(): void {
     const nowMs = this.#parts.clock.nowMs();
     for (const held of this.#held.values()) {
-      if (nowMs < held.lostMs) continue;
+      if (nowMs < held.lostMs || held.isKept) continue;
       this.#drop(held);
       this.counts.lost++;
     }
@@ -252,6 +268,7 @@ export class HeldLeases {
     const key = keyOf(held.pool, held.exit);
     if (this.#held.get(key) === held) this.#held.delete(key);
     held.lostMs = -Infinity;
+    held.isKept = false;
     this.version++;
   }
 
@@ -269,18 +286,4 @@ export class HeldLeases {
       if (!(error instanceof StoreAway)) throw error;
     }
   }
-}
-
-/** Whether so much of the time between two renewals is over. */
-function isDue(held: HeldLease, nowMs: number, share: number): boolean {
-  return nowMs - held.askedMs >= renewEveryMs(held.ttlMs) * share;
-}
-
-function keyOf(pool: string, exit: string): string {
-  return `${exit} ${pool}`;
-}
-
-function leaseOf(held: HeldLease): Lease {
-  if (held.lease === null) throw new Error('an exit of the shard has no lease');
-  return held.lease;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { seededRandom } from '../../../src/core/random.js';
 import { HeldLeases } from '../../../src/state/fallback/held-leases.js';
-import type { HeldLease } from '../../../src/state/fallback/held-leases.js';
+import type { HeldLease } from '../../../src/state/fallback/held-lease.js';
 import { MemoryLeases } from '../../../src/state/memory/leases.js';
 import { switched } from '../away.js';
 import { ManualClock } from '../manual-clock.js';

@@ -1,0 +1,51 @@
+/** One exit that a gateway holds, by a lease or as its own part, and what is counted of all. It decides nothing. */
+import { renewEveryMs } from '../../facts/lease.js';
+import type { Lease } from '../ports.js';
+
+/** A lease in use. */
+export interface HeldLease {
+  /** Null for an exit of the own part, used while the store is away. */
+  lease: Lease | null;
+  /** Of the own part and in use since before the store went away: used on until it is back, lease or not. */
+  isKept: boolean;
+  readonly pool: string;
+  readonly exit: string;
+  readonly slots: number;
+  readonly ttlMs: number;
+  /** Given back after so long without use. */
+  readonly keepIdleMs: number;
+  uses: number;
+  /** Another gateway wants it: given back as soon as nobody uses it. */
+  isWanted: boolean;
+  /** When it was got or renewed, by our clock read before. */
+  askedMs: number;
+  lostMs: number;
+  idleMs: number;
+}
+
+/** Counts, for metrics. */
+export interface HeldLeasesCounts {
+  taken: number;
+  reused: number;
+  released: number;
+  /** Refused by the store though by our clock they were ours: another may have used the exit at the same time. */
+  overlaps: number;
+  /** Given up, by our clock or by the store's word. */
+  lost: number;
+}
+
+/** Whether so much of the time between two renewals is over. */
+export function isDue(held: HeldLease, nowMs: number, share: number): boolean {
+  return nowMs - held.askedMs >= renewEveryMs(held.ttlMs) * share;
+}
+
+/** A lease's name among those of a gateway. */
+export function keyOf(pool: string, exit: string): string {
+  return `${exit} ${pool}`;
+}
+
+/** The lease that the store knows. */
+export function leaseOf(held: HeldLease): Lease {
+  if (held.lease === null) throw new Error('an exit of the own part has no lease');
+  return held.lease;
+}
