@@ -5,6 +5,7 @@ import { HANDOVER_MS } from '../../src/exits/own-shard.js';
 import { ownersOf, shareCounts } from '../../src/exits/share-counts.js';
 import { Shares, type SharesPhase } from '../../src/exits/shares.js';
 import type { FleetPlace } from '../../src/exits/away-part.js';
+import type { HeldLease } from '../../src/state/fallback/held-lease.js';
 import { HeldLeases } from '../../src/state/fallback/held-leases.js';
 import { MemoryLeases } from '../../src/state/memory/leases.js';
 import { buildPool, type Pool } from '../../src/upstreams/pool.js';
@@ -37,12 +38,11 @@ function world(place: FleetPlace | null = null) {
   const gateway = (id: string) => {
     const { store, way } = switched(far);
     const phases: SharesPhase[] = [];
-    const leases: HeldLeases = new HeldLeases({
+    const leases = new HeldLeases({
       ...{ leases: store, clock, ttlMs: 30_000, idleMs: 10_000 },
-      isUp: () => way.isUp && !shares.isAlone,
-      isMine: (_, exit) => shares.isInPart(exit),
+      isUp: () => way.isUp,
     });
-    const shares: Shares = new Shares(
+    const shares = new Shares(
       {
         ...{ clock, random: seededRandom(4), gatewayId: id, leases, place, isSound: () => true },
         changed: (phase) => phases.push(phase),
@@ -53,7 +53,12 @@ function world(place: FleetPlace | null = null) {
       const view = shares.view(pool, site, clock.nowMs());
       return [...pool.upstreams.keys()].filter((index) => view?.isOurs(index, false) !== false);
     };
-    return { shares, leases, way, phases, own };
+    const begin = (pool: Pool, index: number): HeldLease => {
+      const held = shares.begin(pool, pool.upstreams[index]?.id ?? '');
+      if (held === null || held === 'lost') throw new Error(`exit ${index} is not held`);
+      return held;
+    };
+    return { shares, leases, way, phases, own, begin };
   };
   return { clock, gateway };
 }
@@ -72,13 +77,13 @@ describe('S2 a leased pool', () => {
     expect(one.shares.askable(pool, SITE, clock.nowMs())?.isOurs(3, false)).toBe(false);
     clock.advance(300);
     expect(other.shares.askable(pool, SITE, clock.nowMs())?.isOurs(3, false)).toBe(true);
-    const held = one.shares.begin(pool, pool.upstreams[3]?.id ?? '');
+    const held = one.begin(pool, 3);
     expect(held).toMatchObject({ uses: 1 });
     one.shares.end(held);
     expect(held).toMatchObject({ uses: 0 });
     clock.advance(24_000);
     expect(one.own(pool)).toEqual([]);
-    expect(one.shares.begin(pool, pool.upstreams[3]?.id ?? '')).toBeNull();
+    expect(one.shares.begin(pool, pool.upstreams[3]?.id ?? '')).toBe('lost');
   });
 
   it('keeps a few ahead while there are requests, no more than its part, and gives back what is more', async () => {
@@ -91,7 +96,7 @@ describe('S2 a leased pool', () => {
     for (let second = 0; second < 8; second++) {
       await one.shares.ask(pool, second, false);
       const [index = 0] = one.own(pool);
-      for (let n = 0; n < 40; n++) one.shares.end(one.shares.begin(pool, pool.upstreams[index]?.id ?? ''));
+      for (let n = 0; n < 40; n++) one.shares.end(one.begin(pool, index));
       clock.advance(1000);
       await settled();
     }
@@ -115,7 +120,7 @@ describe('S2 a leased pool', () => {
     const pool = poolWith({}, 200, 'hash');
     await one.shares.ask(pool, 0, false);
     for (let second = 0; second < 5; second++) {
-      for (let n = 0; n < 40; n++) one.shares.end(one.shares.begin(pool, pool.upstreams[0]?.id ?? ''));
+      for (let n = 0; n < 40; n++) one.shares.end(one.begin(pool, 0));
       clock.advance(1000);
       await settled();
     }
@@ -130,7 +135,7 @@ describe('S2 a leased pool', () => {
     const pool = poolWith({});
     await one.shares.ask(pool, 3, false);
     const id = pool.upstreams[3]?.id ?? '';
-    const held = one.shares.begin(pool, id);
+    const held = one.begin(pool, 3);
     one.leases.want('main', id);
     one.leases.want('main', 'u-unknown');
     expect(one.own(pool)).toEqual([]);
@@ -156,23 +161,35 @@ describe('S3 while the shared state is away', () => {
       way.isUp = false;
       shares.linked(false);
     }
+    expect(all.map(({ own }) => own(pool))).toEqual([[3], [], []]);
+    clock.advance(base.lease.ttlMs - 1);
+    expect(all.flatMap(({ own }) => own(pool)).filter((index) => index !== 3)).toEqual([]);
+    clock.advance(1);
     const parts = all.map(({ own }) => own(pool));
     expect(parts.flat().sort((a, b) => a - b)).toEqual([...pool.upstreams.keys()]);
     expect(all.map(({ shares }) => shares.isAlone)).toEqual([true, true, true]);
     const [first] = all;
     if (first === undefined) throw new Error('no gateway');
-    const used = first.shares.begin(pool, pool.upstreams[first.own(pool)[0] ?? 0]?.id ?? '');
+    await first.leases.tend();
+    const index = first.own(pool)[0] ?? 0;
+    const used = first.begin(pool, index);
     expect(used).toMatchObject({ lease: null });
     for (const { shares, way } of all) {
       way.isUp = true;
       shares.linked(true);
     }
     expect(first.shares.phase).toBe('returning');
-    clock.advance(2000);
+    expect(all.map(({ own }) => own(pool))).toEqual([[], [], []]);
+    await settled();
+    expect(all.map(({ own }) => own(pool))).toEqual([[index], [], []]);
+    const [askable, of] = [first.shares.askable(pool, SITE, clock.nowMs()), parts[0] ?? []];
+    const asked = [...pool.upstreams.keys()].filter((each) => askable?.isOurs(each, false));
+    expect(asked).toEqual(of.filter((each) => each !== index));
+    clock.advance(3000);
     await settled();
     expect(all.map(({ phases }) => phases)).toEqual(all.map(() => ['shared', 'away', 'returning', 'shared']));
-    expect(used?.lease).not.toBeNull();
-    expect(first.own(pool)).toContain(first.own(pool)[0]);
+    expect(used.lease).not.toBeNull();
+    expect(first.own(pool)).toEqual([index]);
   });
 
   it('another outage during the return is one outage', async () => {
@@ -215,9 +232,11 @@ describe('S3 while the shared state is away', () => {
     ['how many there are: a part', { index: null, count: 4 }, 100],
     ['which one it is: the same part each time', { index: 1, count: 4 }, 100],
   ])('D06 from the start, %s', (_, place, about) => {
-    const { gateway } = world(place);
+    const { clock, gateway } = world(place);
     const one = gateway('g0');
     one.shares.linked(false);
+    expect(one.own(poolWith({}, 400))).toEqual([]);
+    clock.advance(base.lease.ttlMs);
     for (const kind of ['broker', 'ring'] as const) {
       const { length } = one.own(poolWith({ kind }, 400));
       expect(Math.abs(length - about)).toBeLessThan(35);

@@ -8,6 +8,8 @@ export interface HeldLease {
   lease: Lease | null;
   /** Of the own part and in use since before the store went away: used on until it is back, lease or not. */
   isKept: boolean;
+  /** The store was away, and has not confirmed it since. */
+  isUnsure: boolean;
   readonly pool: string;
   readonly exit: string;
   readonly slots: number;
@@ -48,4 +50,9 @@ export function keyOf(pool: string, exit: string): string {
 export function leaseOf(held: HeldLease): Lease {
   if (held.lease === null) throw new Error('an exit of the own part has no lease');
   return held.lease;
+}
+
+/** Whether the store has to be asked for it, when it is there. */
+export function isOpen({ isKept, isUnsure }: HeldLease): boolean {
+  return isKept || isUnsure;
 }

@@ -7,7 +7,7 @@ import type { Clock, Timer } from '../../core/clock.js';
 import { lostAtMs, MAX_CANDIDATES } from '../../facts/lease.js';
 import { StoreAway } from '../ports.js';
 import type { Answer, Lease, LeaseAsk, Leases } from '../ports.js';
-import { isDue, keyOf, leaseOf, type HeldLease, type HeldLeasesCounts } from './held-lease.js';
+import { isDue, isOpen, keyOf, leaseOf, type HeldLease, type HeldLeasesCounts } from './held-lease.js';
 
 /** What held leases are made of. */
 export interface HeldLeasesParts {
@@ -105,14 +105,17 @@ export class HeldLeases {
 
   /** The same of one that was not given up: by our clock it is ours, or it was when the store went away. */
   isUsable(held: HeldLease, nowMs: number): boolean {
-    return nowMs < held.lostMs || (held.isKept && this.#isAway);
+    return (nowMs < held.lostMs && !held.isUnsure) || (held.isKept && this.#isAway);
   }
 
   /** The store is away: of what is ours by now, the exits of the own part stay ours. */
   away(isMine: (exit: string) => boolean): void {
     const nowMs = this.#parts.clock.nowMs();
     this.#isAway = true;
-    for (const held of this.#held.values()) held.isKept = nowMs < held.lostMs && isMine(held.exit);
+    for (const held of this.#held.values()) {
+      held.isUnsure = false;
+      held.isKept = nowMs < held.lostMs && isMine(held.exit);
+    }
   }
 
   /** Begins to renew. */
@@ -162,8 +165,8 @@ export class HeldLeases {
       const kept = await this.#parts.leases.renew(due.map(leaseOf), ttlMs);
       due.forEach((held, n) => {
         if (kept[n] === true) this.#granted(held, askedMs);
-        // It ran out while the store was away, and may be free.
-        else if (held.isKept && !this.#isAway) held.lease = null;
+        // It ran out, or was forgotten, while the store was away, and may be free.
+        else if (isOpen(held) && !this.#isAway) Object.assign(held, { lease: null, lostMs: -Infinity });
         else this.#refused(held);
       });
     } catch (error) {
@@ -173,12 +176,15 @@ export class HeldLeases {
 
   #granted(held: HeldLease, askedMs: number): void {
     held.isKept &&= this.#isAway;
+    held.isUnsure = false;
     held.askedMs = askedMs;
     held.lostMs = lostAtMs(askedMs, held.ttlMs);
   }
 
-  /** The store is back: what was kept is used again when it has a lease like all others, or else given up. */
+  /** The store is back: what it confirms, or gives anew, is used again; all else is given up. */
   back(): Promise<void> {
+    const nowMs = this.#parts.clock.nowMs();
+    if (this.#isAway) for (const held of this.#held.values()) held.isUnsure = nowMs < held.lostMs;
     this.#isAway = false;
     // Asked for twice at once, our own first lease would refuse the second.
     this.#backing ??= this.#back().finally(() => (this.#backing = null));
@@ -186,11 +192,10 @@ export class HeldLeases {
   }
 
   async #back(): Promise<void> {
-    const kept = [...this.#held.values()].filter(({ isKept }) => isKept);
-    await this.#renewAll(kept.filter(({ lease }) => lease !== null));
-    await Promise.all(
-      kept.filter(({ isKept, lease }) => isKept && lease === null).map((held) => this.#leaseAgain(held)),
-    );
+    const open = [...this.#held.values()].filter(isOpen);
+    await this.#renewAll(open.filter(({ lease }) => lease !== null));
+    const unleased = open.filter((held) => isOpen(held) && held.lease === null);
+    await Promise.all(unleased.map((held) => this.#leaseAgain(held)));
   }
 
   async #leaseAgain(held: HeldLease): Promise<void> {
@@ -210,7 +215,7 @@ export class HeldLeases {
     const nowMs = this.#parts.clock.nowMs();
     for (const held of this.#held.values()) {
       held.isKept = false;
-      if (nowMs >= held.lostMs) this.#drop(held);
+      if (held.isUnsure || nowMs >= held.lostMs) this.#drop(held);
     }
   }
 
@@ -242,7 +247,8 @@ export class HeldLeases {
     }
     const idleMs = this.#parts.clock.nowMs();
     const { pool, slots, ttlMs = this.#parts.ttlMs, idleMs: keepIdleMs = this.#parts.idleMs } = ask;
-    const held = { pool, exit, slots, ttlMs, keepIdleMs, uses: 1, isWanted: false, idleMs, ...by };
+    const fresh = { uses: 1, isWanted: false, isUnsure: false, idleMs };
+    const held = { pool, exit, slots, ttlMs, keepIdleMs, ...fresh, ...by };
     this.#held.set(key, held);
     this.version++;
     this.counts.taken++;
@@ -250,7 +256,7 @@ export class HeldLeases {
   }
 
   #refused(held: HeldLease): void {
-    if (held.isKept || this.#parts.clock.nowMs() < held.lostMs) this.counts.overlaps++;
+    if (isOpen(held) || this.#parts.clock.nowMs() < held.lostMs) this.counts.overlaps++;
     this.#drop(held);
     this.counts.lost++;
   }
@@ -258,7 +264,7 @@ export class HeldLeases {
   #dropLost(): void {
     const nowMs = this.#parts.clock.nowMs();
     for (const held of this.#held.values()) {
-      if (nowMs < held.lostMs || held.isKept) continue;
+      if (nowMs < held.lostMs || isOpen(held)) continue;
       this.#drop(held);
       this.counts.lost++;
     }
