@@ -15,16 +15,16 @@ import { ManualClock } from '../state/manual-clock.js';
 import { upstreamAt } from '../upstreams/pools.js';
 
 const GATEWAYS = 3;
-const EXITS = 6;
+const EXITS = 3;
 const TTL_MS = 30_000;
 const SITE = 'shop.example';
 
 /** `slow`: one call hangs, and Redis is there. `cut`: all lose it. `alone`: one does. What is lost is noticed later. */
 const step = fc.record({
-  what: fc.constantFrom('ask', 'ask', 'want', 'slow', 'wait', 'wait', 'cut', 'alone', 'mend', 'hold', 'free'),
+  what: fc.constantFrom('ask', 'ask', 'want', 'slow', 'wait', 'cut', 'alone', 'mend', 'hold', 'free'),
   gateway: fc.nat(GATEWAYS - 1),
   exit: fc.nat(EXITS - 1),
-  waitMs: fc.constantFrom(100, 500, 1000, 3000, 10_000, 24_000, 31_000),
+  waitMs: fc.constantFrom(100, 500, 1000, 10_000, 24_000, 31_000),
   noticedMs: fc.array(fc.nat(1600), { minLength: GATEWAYS, maxLength: GATEWAYS }),
 });
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
@@ -53,14 +53,15 @@ class World {
     this.gateways = names.map((id, n) => {
       const { store, way } = switched(far);
       const times = { ttlMs: TTL_MS, idleMs: 10_000 };
-      const leases = new HeldLeases({ leases: store, clock, ...times, isUp: () => way.isUp });
+      const link = { isUp: true };
+      const leases = new HeldLeases({ leases: store, clock, ...times, isUp: () => link.isUp });
       const parts = { clock, random: seededRandom(n), gatewayId: id, leases, place: null };
       const shares = new Shares({ ...parts, isSound: () => true, changed: () => undefined }, true);
       shares.linked(true);
       shares.heard(names);
       shares.start();
       leases.start();
-      return { shares, leases, way, held: null as ReturnType<Shares['begin']> };
+      return { shares, leases, way, link, held: null as ReturnType<Shares['begin']> };
     });
   }
 
@@ -116,11 +117,13 @@ class World {
 
   #turn(each: Step, isUp: boolean, whom: World['gateways']): void {
     this.#isCut = !isUp;
-    whom.forEach(({ shares, way }, n) => {
+    whom.forEach(({ shares, way, link }, n) => {
       if (way.isUp === isUp) return;
       way.isUp = isUp;
       this.clock.after(each.noticedMs[n] ?? 0, () => {
-        if (way.isUp === isUp) shares.linked(isUp);
+        if (way.isUp !== isUp || link.isUp === isUp) return;
+        link.isUp = isUp;
+        shares.linked(isUp);
       });
     });
   }
@@ -144,7 +147,8 @@ async function neverTwo(steps: readonly Step[], onLoss: OnLoss): Promise<void> {
   world.stop();
 }
 
-const lists = (one: fc.Arbitrary<Step>): fc.Arbitrary<Step[]> => fc.array(one, { maxLength: 40 });
+const lists = (one: fc.Arbitrary<Step>): fc.Arbitrary<Step[]> =>
+  fc.array(one, { minLength: 30, maxLength: 60 });
 
 describe('S2 an exclusive exit is never taken up by two', () => {
   it('with on_redis_loss: shard, as long as nobody loses Redis alone', async () => {
