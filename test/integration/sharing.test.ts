@@ -6,13 +6,12 @@ import {
   exitsOf,
   FleetClient,
   metricOf,
-  overlaps,
   patiently,
   percentile,
-  startExits,
   startFleet,
   type ProcessFleet,
 } from '../support/fleet.js';
+import { overlaps, startExits } from '../support/logging-exits.js';
 import { startServe } from '../support/serve-process.js';
 import { createStage } from '../support/stage.js';
 
