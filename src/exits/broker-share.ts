@@ -119,8 +119,7 @@ export class BrokerShare {
   }
 
   async #askAhead(): Promise<void> {
-    const { isInPart } = this.parts;
-    const own = this.#neighbours(isInPart);
+    const own = this.#neighbours((exit) => this.parts.isInPart(exit));
     const candidates = own.length > 0 ? own : this.#neighbours(() => true);
     if (candidates.length > 0) await this.#askFor(candidates, false);
   }
