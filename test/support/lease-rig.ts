@@ -28,6 +28,8 @@ export interface HandedOver {
   readonly leases: number;
   readonly requests: number;
   readonly statuses: ReadonlyMap<number, number>;
+  /** Bodies of other answers than 200. */
+  readonly bad: readonly string[];
 }
 
 /**
@@ -43,19 +45,21 @@ export async function handOver(
   const client = stage.keep(new FleetClient());
   const random = seededRandom(11);
   const statuses = new Map<number, number>();
+  const bad: string[] = [];
   let [requests, leases] = [0, 0];
   const worker = async (): Promise<void> => {
     while (leases < how.leases) {
       requests++;
       const exit = ids[random.below(ids.length)] ?? '';
       const gateway = at(fleet, random.below(fleet.gateways.length));
-      const { status } = await client.get(gateway, { headers: { 'x-turnpike-upstream': exit } });
+      const { status, body } = await client.get(gateway, { headers: { 'x-turnpike-upstream': exit } });
+      if (status !== 200) bad.push(body);
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
       if (requests % 200 === 0) leases = await sumOf(fleet, 'turnpike_leases_total{event="taken"}');
     }
   };
   await Promise.all(Array.from({ length: how.atOnce }, worker));
-  return { leases, requests, statuses };
+  return { leases, requests, statuses, bad };
 }
 
 /** Asks for so many new sessions at all gateways at once. The exits that each session was seen on, and bad statuses. */
@@ -63,16 +67,16 @@ export async function raceSessions(
   stage: Stage,
   fleet: ProcessFleet,
   how: { sessions: number; atOnce: number },
-): Promise<{ exits: ReadonlyMap<string, ReadonlySet<string>>; bad: number[] }> {
+): Promise<{ exits: ReadonlyMap<string, ReadonlySet<string>>; bad: string[] }> {
   const client = stage.keep(new FleetClient());
-  const bad: number[] = [];
+  const bad: string[] = [];
   let next = 0;
   const worker = async (): Promise<void> => {
     while (next < how.sessions) {
       const session = `s${next++}`;
       const url = `http://site.example/${session}`;
       const pages = await Promise.all(fleet.gateways.map((each) => client.get(each, { url, session })));
-      bad.push(...pages.map(({ status }) => status).filter((status) => status !== 200));
+      bad.push(...pages.filter(({ status }) => status !== 200).map(({ body }) => body));
     }
   };
   await Promise.all(Array.from({ length: how.atOnce }, worker));
