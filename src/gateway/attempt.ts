@@ -211,10 +211,7 @@ function outOfTime(facts: AttemptFacts): AttemptFacts {
   return facts.kind === 'fault' && facts.fault === 'timeout' ? { ...facts, fault: 'deadline' } : facts;
 }
 
-/**
- * The exit for another try: the same once more, or another that is free now. Null where there is none: what the last
- * try brought is then a better answer than a wait or an empty pool.
- */
+/** For another try the same exit, or another that is free now. Null: what the last try brought is better than a wait. */
 async function nextExit(
   services: GatewayServices,
   job: Job,
