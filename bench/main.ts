@@ -9,6 +9,7 @@ import { benchHostile } from './hostile.js';
 import { benchJudge } from './judge.js';
 import { CATALOGUE } from './peers/catalogue.js';
 import { chooseReport } from './scenarios/choose.js';
+import { leaseReport } from './scenarios/lease.js';
 import { SCENARIOS, chooseScenarios } from './scenarios/catalogue.js';
 import { USAGE, readOptions, type Options } from './support/options.js';
 import { PROJECT_ROOT, type Peer } from './support/peer.js';
@@ -36,6 +37,7 @@ function help(): number {
   const alone = [
     '  choose            µs per choice by strategy and pool size, and loading of a million lines (alone)',
     '  hostile           memory and loop delay under zip bombs and evil patterns (alone)',
+    '  lease             CPU of a lease for each request, and of one that is held (alone)',
     '  judge             CPU of judging a page of 64 KiB, plain and compressed (alone)',
   ];
   console.log(
@@ -47,6 +49,10 @@ function help(): number {
 async function run(options: Options): Promise<number> {
   if (options.scenarios.length === 1 && options.scenarios[0] === 'choose') {
     console.log(await chooseReport(options.isQuick));
+    return 0;
+  }
+  if (options.scenarios.length === 1 && options.scenarios[0] === 'lease') {
+    console.log(await leaseReport(options.isQuick));
     return 0;
   }
   if (options.scenarios.length === 1 && options.scenarios[0] === 'judge') return benchJudge(options.isQuick);

@@ -108,8 +108,7 @@ function commonOf(
   const limits = new NearLimits({ far: stores.limits, clock, isUp, gateways: () => fleet.ids.length });
   const leases = new HeldLeases({
     ...{ leases: stores.leases, clock, ttlMs: LEASE_TTL_MS, idleMs: LEASE_IDLE_MS },
-    isUp: () => isUp() && !shares.isAlone,
-    isMine: (_, exit) => shares.isInPart(exit),
+    isUp,
   });
   const shares: Shares = new Shares(
     {

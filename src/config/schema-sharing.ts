@@ -47,7 +47,8 @@ export const sharingFields = {
       .regex(ON_LOSS, { error: 'expected shard, fail or reserve:POOL' }),
     {
       help:
-        'While Redis is away: shard, each gateway goes on with its own part of the exits (with sharing: none with all); ' +
+        'While Redis is away: shard, each gateway goes on with its own part of the exits (with sharing: none with all; with broker first ' +
+        'with what it has leased, then its part once the leases of others have run out, which two may use where only one lost Redis); ' +
         'reserve:POOL, that pool serves instead; fail, requests get 503.',
     },
   ).prefault('shard'),

@@ -34,6 +34,8 @@ export interface BrokerParts {
   gateways(): number;
   /** Whether an exit may be used at all, by its number in the ledger. */
   isSound(slot: number): boolean;
+  /** Whether it would be ours while the store is away: better leased before. */
+  isInPart(exit: string): boolean;
 }
 
 /** One pool. */
@@ -88,13 +90,15 @@ export class BrokerShare {
     return this.#heldList().members.length;
   }
 
-  /** A request begins to use the exit; what it holds meanwhile, null where it isn't leased any more. */
-  begin(exit: string): HeldLease | null {
-    this.#uses++;
-    const held = this.parts.leases.take(this.#ask([exit]));
-    if (!(held instanceof Promise)) return held;
-    void held.then((late) => late !== null && this.parts.leases.done(late));
-    return null;
+  /**
+   * A request begins to use the exit; what it holds meanwhile, null where it isn't ours any more.
+   * @param isOurs the exit needs no lease now
+   */
+  begin(exit: string, isOurs: boolean): HeldLease | null {
+    const { leases } = this.parts;
+    const held = isOurs ? leases.useOwn(this.#asked(), exit) : leases.use(this.pool.name, exit);
+    if (held !== null) this.#uses++;
+    return held;
   }
 
   /** Asks for an exit. @param isWanted whoever has it is asked to give it back; it is then soon asked for again */
@@ -121,7 +125,8 @@ export class BrokerShare {
   }
 
   async #askAhead(): Promise<void> {
-    const candidates = this.#neighbours();
+    const own = this.#neighbours((exit) => this.parts.isInPart(exit));
+    const candidates = own.length > 0 ? own : this.#neighbours(() => true);
     if (candidates.length > 0) await this.#askFor(candidates, false);
   }
 
@@ -129,7 +134,7 @@ export class BrokerShare {
     for (const index of indexes) this.#asking.add(index);
     const ids = indexes.map((index) => this.pool.upstreams[index]?.id ?? '');
     try {
-      const held = await this.parts.leases.take({ ...this.#ask(ids), isWanted });
+      const held = await this.parts.leases.take({ ...this.#asked(), candidates: ids, isWanted });
       const againMs = this.#nowMs + (isWanted ? WANTED_MS : TAKEN_MS);
       if (held !== null) this.parts.leases.done(held);
       // Of several one was given, and nothing is known of the others.
@@ -146,22 +151,23 @@ export class BrokerShare {
     return pacing.spacing === 'auto' ? LEARNT_KEEP_MS : pacing.spacing;
   }
 
-  #ask(candidates: readonly string[]) {
+  #asked() {
     const { holders: slots, ttlMs, idleMs } = this.rules;
-    return { pool: this.pool.name, candidates, slots, ttlMs, idleMs, keepMs: this.#keepMs };
+    return { pool: this.pool.name, slots, ttlMs, idleMs, keepMs: this.#keepMs };
   }
 
-  /** Exits to ask for in one call: any one, and those of its bucket. */
-  #neighbours(): number[] {
+  /** Exits to ask for in one call: any one of those that do, and those of its bucket. */
+  #neighbours(does: (exit: string) => boolean): number[] {
     const { upstreams, slots } = this.pool;
     const start = this.parts.random.below(upstreams.length);
     const found: number[] = [];
     let bucket = -1;
     for (let step = 0; step < Math.min(LOOK_AT, upstreams.length); step++) {
       const index = (start + step) % upstreams.length;
-      const its = leaseBucket(upstreams[index]?.id ?? '');
+      const exit = upstreams[index]?.id ?? '';
+      const its = leaseBucket(exit);
       if (bucket >= 0 && its !== bucket) continue;
-      if (!this.#isAskable(index) || !this.parts.isSound(slots[index] ?? 0)) continue;
+      if (!does(exit) || !this.#isAskable(index) || !this.parts.isSound(slots[index] ?? 0)) continue;
       bucket = its;
       if (found.push(index) === MAX_CANDIDATES) break;
     }
@@ -182,7 +188,7 @@ export class BrokerShare {
   #isHeld(index: number): boolean {
     this.#catchUp();
     const held = this.#byIndex.get(index);
-    return held !== undefined && this.#nowMs < held.lostMs && !held.isWanted;
+    return held !== undefined && !held.isWanted && this.parts.leases.isUsable(held, this.#nowMs);
   }
 
   #heldList(): MemberList {

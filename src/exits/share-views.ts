@@ -1,6 +1,7 @@
 /** What choosing sees of a pool of which only some exits are this gateway's, by a rule that is asked once for each exit. */
 import { listOf, type MemberList, type Pool } from '../upstreams/pool.js';
-import type { ShareView } from '../upstreams/sharing.js';
+import { rendezvous } from '../upstreams/shards.js';
+import { groupsIn, type Sharing, type ShareView } from '../upstreams/sharing.js';
 
 /** So many exits are looked at with every choice, until all are known: a big pool stops nobody. */
 const FILL_STEP = 64;
@@ -94,4 +95,24 @@ export function nothingOf(pool: Pool, whyNone: string): ShareView {
     isOurs: () => false,
     mayBecomeOurs: () => false,
   };
+}
+
+/** Of a view only the exits for which something else holds, too. */
+export function narrowed(view: ShareView, holds: (index: number) => boolean): ShareView {
+  return {
+    list: view.list,
+    whyNone: view.whyNone,
+    isOurs: (index, isPinned) => holds(index) && view.isOurs(index, isPinned),
+    mayBecomeOurs: holds,
+    ...(view.restedAtMs !== undefined && {
+      restedAtMs: (index, rest) => view.restedAtMs?.(index, rest) ?? -Infinity,
+    }),
+  };
+}
+
+/** Exits are dealt out to groups by their names alone, so that no gateway can think otherwise. */
+export function groupRule(pool: Pool, sharing: Sharing, group: string | null): (index: number) => boolean {
+  if (group === null) return () => true;
+  const groupFor = rendezvous(groupsIn(sharing));
+  return (index) => groupFor({ id: pool.upstreams[index]?.id ?? '', index }) === group;
 }

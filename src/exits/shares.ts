@@ -8,12 +8,11 @@ import type { Random } from '../core/random.js';
 import type { HeldLease } from '../state/fallback/held-lease.js';
 import type { HeldLeases } from '../state/fallback/held-leases.js';
 import type { Pool } from '../upstreams/pool.js';
-import { rendezvous } from '../upstreams/shards.js';
-import { groupOf, groupsIn, type Sharing, type ShareView } from '../upstreams/sharing.js';
+import { groupOf, type Sharing, type ShareView } from '../upstreams/sharing.js';
 import { AwayPart, type FleetPlace } from './away-part.js';
 import { BrokerShare } from './broker-share.js';
 import { OwnShard } from './own-shard.js';
-import { nothingOf, RuledView } from './share-views.js';
+import { groupRule, narrowed, nothingOf, RuledView } from './share-views.js';
 
 /** What shares are made of. */
 export interface SharesParts {
@@ -29,11 +28,13 @@ export interface SharesParts {
   changed(phase: SharesPhase): void;
 }
 
-/** `starting`: nothing was heard of the shared state yet. `away`: it is gone. `returning`: it is back, others are waited for. */
+/** `starting`: nothing heard of the shared state yet. `away`: gone. `returning`: back, and others may not have noticed. */
 export type SharesPhase = 'starting' | 'shared' | 'away' | 'returning';
 
-/** Gateways come back one after the other within this time. */
-const RETURN_MS = 2000;
+/** What others, who use their parts without a lease, need at most to notice that the store is back: two probes and calls. */
+const NOTICED_MS = 2000;
+/** Then gateways come back one after the other. */
+const RETURN_MS = 1000;
 const TEND_MS = 1000;
 /** A gateway that heard nothing for so long while Redis is there was asleep: others took it for gone. */
 const STALE_MS = 4500;
@@ -52,6 +53,7 @@ export class Shares {
   #views = new WeakMap<Pool, Map<string, RuledView>>();
   readonly #away: AwayPart;
   #heardMs = -Infinity;
+  #awayMs = -Infinity;
   #timers: { tend: Timer | null; back: Timer | null } = { tend: null, back: null };
 
   /** @param isShared whether there is a shared state at all; else this gateway is a fleet of one */
@@ -59,31 +61,41 @@ export class Shares {
     this.#parts = parts;
     this.#shard = new OwnShard(parts.gatewayId);
     this.#away = new AwayPart(parts.gatewayId, parts.place, () => this.#shard.members);
-    if (!isShared) this.phase = 'shared';
-    if (!isShared) this.heard([parts.gatewayId]);
-    if (!isShared) this.#heardMs = Infinity;
+    if (isShared) return;
+    this.phase = 'shared';
+    this.heard([parts.gatewayId]);
+    this.#heardMs = Infinity;
   }
 
   /** Who is in the fleet, as told just now. */
   heard(members: readonly string[]): void {
     const nowMs = this.#parts.clock.nowMs();
     this.#heardMs = Math.max(this.#heardMs, nowMs);
+    const { version } = this.#shard;
     this.#shard.follow(members, nowMs);
+    if (!this.isAlone && version !== this.#shard.version) this.#away.forget();
   }
 
   /** The shared state is there, or away. Back is this gateway a moment later, not all at once. */
   linked(isUp: boolean): void {
     this.#timers.back?.cancel();
     if (!isUp) {
-      if (this.phase !== 'away') this.#away.forget();
+      if (this.phase !== 'away') this.#leave();
       this.#enter('away');
     } else if (this.phase === 'starting') this.#enter('shared');
     else {
       this.#enter('returning');
       const { clock, random, leases } = this.#parts;
       void leases.back();
-      this.#timers.back = clock.after(random.float() * RETURN_MS, () => void this.#return());
+      this.#timers.back = clock.after(NOTICED_MS + random.float() * RETURN_MS, () => void this.#return());
     }
+  }
+
+  #leave(): void {
+    const { clock, leases } = this.#parts;
+    this.#away.forget();
+    this.#awayMs = clock.nowMs();
+    leases.away((exit) => this.isInPart(exit));
   }
 
   /** What is used without a lease gets one, or is given up. */
@@ -122,7 +134,8 @@ export class Shares {
       case 'ring':
         return this.#isStale(nowMs) ? nothingOf(pool, STALE) : this.#ruled(pool, sharing, group);
       case 'broker': {
-        if (this.isAlone) return this.#ruled(pool, sharing, group);
+        if (this.#isRefused(sharing)) return nothingOf(pool, AWAY);
+        if (this.#isPartFree(sharing, nowMs)) return this.#ruled(pool, sharing, group);
         const { held } = this.#broker(pool, sharing).at(nowMs);
         return group === null ? held : this.#within(held, pool, { sharing, group });
       }
@@ -132,10 +145,13 @@ export class Shares {
   /** What may be asked for where nothing may be used; null where asking is of no use. */
   askable(pool: Pool, site: string, nowMs: number): ShareView | null {
     const { sharing } = pool;
-    if (sharing?.kind !== 'broker' || this.phase !== 'shared') return null;
+    const isOpen = this.phase === 'shared' || this.phase === 'returning';
+    if (sharing?.kind !== 'broker' || !isOpen || this.#isRefused(sharing)) return null;
     const group = groupOf(sharing, site);
     const { askable } = this.#broker(pool, sharing).at(nowMs);
-    return group === null ? askable : this.#within(askable, pool, { sharing, group });
+    const inGroup = group === null ? askable : this.#within(askable, pool, { sharing, group });
+    if (this.phase === 'shared') return inGroup;
+    return narrowed(inGroup, (index) => this.isInPart(pool.upstreams[index]?.id ?? ''));
   }
 
   /** Asks for an exit of a pool. @param isWanted no other will do: whoever has it gives it back when it can */
@@ -145,10 +161,16 @@ export class Shares {
     await this.#broker(pool, sharing).at(this.#parts.clock.nowMs()).ask(index, isWanted);
   }
 
-  /** A request begins to use an exit; what it gives to {@link end}. */
-  begin(pool: Pool, exit: string): HeldLease | null {
+  /**
+   * A request begins to use an exit that it chose a while ago; what it gives to {@link end}. Null: the pool needs no
+   * leases. `lost`: the exit isn't ours any more.
+   */
+  begin(pool: Pool, exit: string): HeldLease | null | 'lost' {
     const { sharing } = pool;
-    return sharing?.kind === 'broker' ? this.#broker(pool, sharing).begin(exit) : null;
+    if (sharing?.kind !== 'broker') return null;
+    if (this.#isRefused(sharing)) return 'lost';
+    const isOurs = this.#isPartFree(sharing, this.#parts.clock.nowMs()) && this.isInPart(exit);
+    return this.#broker(pool, sharing).begin(exit, isOurs) ?? 'lost';
   }
 
   end(held: HeldLease | null): void {
@@ -196,6 +218,16 @@ export class Shares {
     for (const broker of this.#brokers.values()) void broker.tend(nowMs);
   }
 
+  /** Whether a leased pool is not used now. */
+  #isRefused({ onLoss }: Sharing): boolean {
+    return this.isAlone && onLoss.kind !== 'shard';
+  }
+
+  /** Whether what others had leased has run out, if they are cut off, too. */
+  #isPartFree({ lease }: Sharing, nowMs: number): boolean {
+    return this.phase === 'away' && nowMs >= this.#awayMs + lease.ttlMs;
+  }
+
   #isStale(nowMs: number): boolean {
     return this.phase === 'starting' || (this.phase === 'shared' && nowMs - this.#heardMs > STALE_MS);
   }
@@ -207,7 +239,7 @@ export class Shares {
     const name = `${sharing.kind} ${this.#isByPart(sharing) ? 'part' : ''} ${group ?? ''}`;
     const known = views.get(name);
     if (known?.version === version) return known.fill();
-    const inGroup = this.#groupRule(pool, sharing, group);
+    const inGroup = groupRule(pool, sharing, group);
     const owns = this.#ownRule(pool, sharing);
     const view = new RuledView(pool, (index) => inGroup(index) && owns(index), {
       ...{ version, name, whyNone: sharing.kind === 'none' ? OTHER_GROUP : NOT_OURS },
@@ -244,20 +276,14 @@ export class Shares {
       this.#shard.othersUntilMs({ id: pool.upstreams[index]?.id ?? '', index }, sinceMs);
   }
 
-  /** Exits are dealt out to groups by their names alone, so that no gateway can think otherwise. */
-  #groupRule(pool: Pool, sharing: Sharing, group: string | null): (index: number) => boolean {
-    if (group === null) return () => true;
-    const groupFor = rendezvous(groupsIn(sharing));
-    return (index) => groupFor({ id: pool.upstreams[index]?.id ?? '', index }) === group;
-  }
-
   #broker(pool: Pool, sharing: Sharing): BrokerShare {
     let broker = this.#brokers.get(pool);
     if (broker === undefined) {
       const gateways = (): number => Math.max(1, this.#shard.members.length);
       const { leases, random } = this.#parts;
       const isSound = (slot: number): boolean => this.#parts.isSound(slot);
-      broker = new BrokerShare(pool, sharing.lease, { leases, random, gateways, isSound });
+      const isInPart = (exit: string): boolean => this.isInPart(exit);
+      broker = new BrokerShare(pool, sharing.lease, { leases, random, gateways, isSound, isInPart });
       this.#brokers.set(pool, broker);
     }
     return broker;
@@ -266,14 +292,6 @@ export class Shares {
   /** A view narrowed to a group of sites. */
   #within(view: ShareView, pool: Pool, of: { readonly sharing: Sharing; readonly group: string }): ShareView {
     const group = this.#ruled(pool, { ...of.sharing, kind: 'none' }, of.group);
-    return {
-      list: view.list,
-      whyNone: view.whyNone,
-      isOurs: (index, isPinned) => group.isOurs(index, false) && view.isOurs(index, isPinned),
-      mayBecomeOurs: (index) => group.isOurs(index, false),
-      ...(view.restedAtMs !== undefined && {
-        restedAtMs: (index, rest) => view.restedAtMs?.(index, rest) ?? -Infinity,
-      }),
-    };
+    return narrowed(view, (index) => group.isOurs(index, false));
   }
 }

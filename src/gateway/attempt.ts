@@ -17,7 +17,8 @@ import type { TunnelEnd } from '../outcome/tunnel-signs.js';
 import { isEndDue, judge, noteBegun, recordEnd } from './answer-end.js';
 import { serveGuarded } from './canary.js';
 import type { ClientExchange } from './exchange.js';
-import { begin, pickFirst, type Course } from './course.js';
+import { claim, claimOne, takenFirst } from './claim.js';
+import { begin, type Course } from './course.js';
 import { HeldAnswer, type JudgedTry } from './held-answer.js';
 import { claimed, claimedFirst, mustClaim } from './fleet-turn.js';
 import { lineOf, pickAtOnce, type Exit } from './pick-exit.js';
@@ -84,7 +85,7 @@ export function runAttempts(services: GatewayServices, job: Job): Promise<void> 
 
 async function attemptEach(services: GatewayServices, job: Job, course: Course): Promise<void> {
   const atOnce = job.ask.route.onExhausted === 'wait' ? null : pickAtOnce(services, job, course);
-  let first = atOnce ?? (await pickFirst(services, job, course));
+  let first = claim(services, atOnce) ?? (await takenFirst(services, job, course));
   if (first.kind === 'exit' && mustClaim(services, job, first))
     first = await claimedFirst(services, job, course, first);
   if (first.kind === 'none') {
@@ -95,7 +96,7 @@ async function attemptEach(services: GatewayServices, job: Job, course: Course):
   try {
     let exit: Exit | null = first;
     while (exit !== null && !course.abandonment.isAbandoned) exit = await turn(services, job, course, exit);
-    if (exit !== null) leave(services, job);
+    if (exit !== null) leave(services, job, exit);
   } finally {
     course.claim?.drop();
     course.held?.discard();
@@ -108,10 +109,10 @@ async function turn(services: GatewayServices, job: Job, course: Course, exit: E
   const { site } = job.ask.context.target;
   const startedMs = services.clock.nowMs();
   services.ledger.begin(exit.slot, site, startedMs);
-  const { claim } = course;
+  const turnClaim = course.claim;
   course.claim = null;
-  const visit = claim?.visit ?? services.paces.begin(exit.pool, exit.slot, { site, nowMs: startedMs });
-  const lease = services.shares.begin(exit.pool, exit.upstream.id);
+  const visit = turnClaim?.visit ?? services.paces.begin(exit.pool, exit.slot, { site, nowMs: startedMs });
+  const { lease } = exit;
   chargeTry(services, job, exit.pool.name);
   try {
     return await tryThrough(services, job, course, { exit, startedMs, visit });
@@ -120,13 +121,14 @@ async function turn(services: GatewayServices, job: Job, course: Course, exit: E
     services.shares.end(lease);
     visit.end(endMs);
     services.ledger.end(exit.slot, site, endMs);
-    claim?.end();
+    turnClaim?.end();
     if (services.waiting.size > 0) services.waiting.freed(lineOf(job));
   }
 }
 
 /** The client is gone, and nobody hears an answer. */
-function leave(services: GatewayServices, job: Job): void {
+function leave(services: GatewayServices, job: Job, untried?: Exit): void {
+  if (untried !== undefined) services.shares.end(untried.lease);
   job.trace.verdict = 'client_gone';
   job.trace.finish(services.emit, services.clock.nowMs(), 'client_gone');
 }
@@ -206,25 +208,23 @@ function outOfTime(facts: AttemptFacts): AttemptFacts {
   return facts.kind === 'fault' && facts.fault === 'timeout' ? { ...facts, fault: 'deadline' } : facts;
 }
 
-/**
- * The exit for another try: the same once more, or another that is free now. Null where there is none: what the last
- * try brought is then a better answer than a wait or an empty pool.
- */
+/** For another try the same exit, or another that is free now. Null: what the last try brought is better than a wait. */
 async function nextExit(
   services: GatewayServices,
   job: Job,
   course: Course,
   after: { exit: Exit; wanted: RetryDecision & { kind: 'retry' }; isSetAside: boolean },
 ): Promise<Exit | null> {
-  const isSame = after.wanted.where === 'same' && !after.isSetAside;
-  course.again = isSame ? after.exit : null;
-  if (isSame) return after.exit;
-  course.avoid = new Set([...course.avoid, after.exit.upstream.id]);
-  (course.neighbours ??= new Neighbours()).add(after.exit.upstream);
-  const exit = await pickAnother(services, job, course);
-  if (exit === null || !mustClaim(services, job, exit)) return exit;
-  const again = (): Promise<Exit | null> => pickAnother(services, job, course);
-  return claimed(services, job, course, { exit, none: null, again });
+  const { exit, wanted, isSetAside } = after;
+  course.again = wanted.where === 'same' && !isSetAside ? claim(services, exit) : null;
+  if (course.again !== null) return exit;
+  course.avoid = new Set([...course.avoid, exit.upstream.id]);
+  (course.neighbours ??= new Neighbours()).add(exit.upstream);
+  const again = (): Promise<Exit | null> =>
+    claimOne(services, () => pickAnother(services, job, course), null);
+  const next = await again();
+  if (next === null || !mustClaim(services, job, next)) return next;
+  return claimed(services, job, course, { exit: next, none: null, again });
 }
 
 function decide(

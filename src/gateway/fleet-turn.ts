@@ -9,7 +9,8 @@ import { TRIAL_MS } from '../facts/ban.js';
 import type { Turn, TurnAnswer, Turns } from '../state/ports.js';
 import { isUsedByMany } from '../upstreams/sharing.js';
 import type { Job } from './attempt.js';
-import { pickFirst, type Course } from './course.js';
+import { takenFirst } from './claim.js';
+import type { Course } from './course.js';
 import type { Exit, NoExit } from './pick-exit.js';
 import type { GatewayServices } from './services.js';
 
@@ -40,7 +41,8 @@ export function mustClaim(services: GatewayServices, { ask }: Job, { pool, slot 
 
 /**
  * The exit that was picked, once it is claimed; or another one. `course.claim` is what has to be ended.
- * @param again picks another, in the time that is left
+ * What it holds of an exit that is passed over is given back.
+ * @param again picks another and takes it up, in the time that is left
  */
 export async function claimed<None extends NoExit | null>(
   services: GatewayServices,
@@ -52,9 +54,10 @@ export async function claimed<None extends NoExit | null>(
   const byMs = services.clock.nowMs() + job.ask.rules.runtime.timeouts.acquireMs;
   for (let n = 0; isExit(exit) && mustClaim(services, job, exit); n++) {
     if (course.abandonment.isAbandoned) return exit;
-    if (n === MOST_CLAIMS) return picked.none;
-    course.claim = await claim(services, job, course, exit);
+    course.claim = n < MOST_CLAIMS ? await claim(services, job, course, exit) : null;
     if (course.claim !== null) return exit;
+    services.shares.end(exit.lease);
+    if (n === MOST_CLAIMS) return picked.none;
     course.acquireByMs = byMs;
     exit = await picked.again();
   }
@@ -68,7 +71,7 @@ export function claimedFirst(
   course: Course,
   exit: Exit,
 ): Promise<Exit | NoExit> {
-  const again = (): Promise<Exit | NoExit> => pickFirst(services, job, course);
+  const again = (): Promise<Exit | NoExit> => takenFirst(services, job, course);
   return claimed(services, job, course, { exit, none: othersHaveThem, again });
 }
 

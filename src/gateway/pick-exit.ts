@@ -4,6 +4,7 @@ import type { SessionPinned } from '../core/events.js';
 import type { Abandonment } from '../open/dial.js';
 import { untilTomorrowMs } from '../outcome/spending.js';
 import { withRouteFilter } from '../routing/route.js';
+import type { HeldLease } from '../state/fallback/held-lease.js';
 import { choose, type Ask as ChooseAsk, type Choice, type ExitFilter } from '../upstreams/choose.js';
 import type { Neighbours } from '../upstreams/neighbours.js';
 import type { Pool } from '../upstreams/pool.js';
@@ -22,6 +23,8 @@ export interface Exit {
   readonly slot: number;
   /** Under which key its connections may be kept and reused. */
   readonly idleKey: string;
+  /** What is held of it from being taken up until the try is over. */
+  lease: HeldLease | null;
 }
 
 /** An exit that other gateways may have. */
@@ -72,10 +75,7 @@ export interface PickCourse {
   readonly nowMs?: number;
 }
 
-/**
- * The exit of a session that stays, or of a request without session, if one is free and nobody waits for it: the usual
- * cases, without a wait.
- */
+/** {@link pickFree} where nobody waits: the usual cases. */
 export function pickAtOnce(services: GatewayServices, job: Job, course: PickCourse): Exit | null {
   if (services.waiting.size > 0 && services.waiting.has(lineOf(job))) return null;
   return pickFree(services, job, course);
@@ -256,9 +256,10 @@ export function exitOf(
   if (upstream === undefined || slot === undefined)
     throw new Error('an exit was chosen that the pool does not have');
   const idleKey = `${upstream.id} ${use.sessionKey ?? ''}`;
-  if (upstream.template === undefined) return { kind: 'exit', pool, upstream, slot, idleKey };
+  if (upstream.template === undefined) return { kind: 'exit', pool, upstream, slot, idleKey, lease: null };
   const { login, key } = upstream.template.login(use.filter, use.sessionKey);
-  return { kind: 'exit', pool, upstream: { ...upstream, login }, slot, idleKey: `${idleKey} ${key}` };
+  const own = { ...upstream, login };
+  return { kind: 'exit', pool, upstream: own, slot, idleKey: `${idleKey} ${key}`, lease: null };
 }
 
 /** No exit, and no wait that could help. */
@@ -288,10 +289,8 @@ function impossible({ ask }: Job, filter: ExitFilter): NoExit {
 
 function noBudget({ clock }: GatewayServices): NoExit {
   const detail = 'The budget of the pools of the route is spent for today; it is new at midnight, UTC.';
-  return {
-    ...never,
-    failure: { code: 'no_upstream', detail, retryAfterMs: untilTomorrowMs(clock.wallMs()) },
-  };
+  const retryAfterMs = untilTomorrowMs(clock.wallMs());
+  return { ...never, failure: { code: 'no_upstream', detail, retryAfterMs } };
 }
 
 function sessionLost(): NoExit {

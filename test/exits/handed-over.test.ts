@@ -1,7 +1,7 @@
 /** How exits rest that come from another gateway. */
 import { describe, expect, it } from 'vitest';
 import { HANDOVER_MS } from '../../src/exits/own-shard.js';
-import { base, poolWith, SITE, world } from './share-world.js';
+import { base, poolWith, SITE, world } from './gateways.js';
 
 describe('an exit that was handed over', () => {
   it('N7 what another gateway used a moment ago rests first, where the pool wants a rest', async () => {
@@ -14,7 +14,7 @@ describe('an exit that was handed over', () => {
         .view(in_, SITE, clock.nowMs())
         ?.restedAtMs?.(index, { spacingMs: 20_000, nowMs: clock.nowMs() });
     await one.shares.ask(pool, 3, false);
-    one.shares.end(one.shares.begin(pool, pool.upstreams[3]?.id ?? ''));
+    one.shares.end(one.begin(pool, 3));
     const usedMs = clock.nowMs();
     clock.advance(10_000);
     await one.leases.tend();

@@ -1,9 +1,8 @@
 /** The overlay that says which exits are ours: its phases, its views, and how leases are kept ahead. */
 import { describe, expect, it } from 'vitest';
 import { HANDOVER_MS } from '../../src/exits/own-shard.js';
-import type { FleetPlace } from '../../src/exits/away-part.js';
 import { ownersOf, shareCounts } from '../../src/exits/share-counts.js';
-import { poolWith, settled, SITE, world } from './share-world.js';
+import { poolWith, settled, SITE, world } from './gateways.js';
 
 describe('S2 a leased pool', () => {
   it('has what was asked for and is held, and nothing that another holds', async () => {
@@ -19,13 +18,13 @@ describe('S2 a leased pool', () => {
     expect(one.shares.askable(pool, SITE, clock.nowMs())?.isOurs(3, false)).toBe(false);
     clock.advance(300);
     expect(other.shares.askable(pool, SITE, clock.nowMs())?.isOurs(3, false)).toBe(true);
-    const held = one.shares.begin(pool, pool.upstreams[3]?.id ?? '');
+    const held = one.begin(pool, 3);
     expect(held).toMatchObject({ uses: 1 });
     one.shares.end(held);
     expect(held).toMatchObject({ uses: 0 });
     clock.advance(24_000);
     expect(one.own(pool)).toEqual([]);
-    expect(one.shares.begin(pool, pool.upstreams[3]?.id ?? '')).toBeNull();
+    expect(one.shares.begin(pool, pool.upstreams[3]?.id ?? '')).toBe('lost');
   });
 
   it('keeps a few ahead while there are requests, no more than its part, and gives back what is more', async () => {
@@ -38,7 +37,7 @@ describe('S2 a leased pool', () => {
     for (let second = 0; second < 8; second++) {
       await one.shares.ask(pool, second, false);
       const [index = 0] = one.own(pool);
-      for (let n = 0; n < 40; n++) one.shares.end(one.shares.begin(pool, pool.upstreams[index]?.id ?? ''));
+      for (let n = 0; n < 40; n++) one.shares.end(one.begin(pool, index));
       clock.advance(1000);
       await settled();
     }
@@ -62,7 +61,7 @@ describe('S2 a leased pool', () => {
     const pool = poolWith({}, 200, 'hash');
     await one.shares.ask(pool, 0, false);
     for (let second = 0; second < 5; second++) {
-      for (let n = 0; n < 40; n++) one.shares.end(one.shares.begin(pool, pool.upstreams[0]?.id ?? ''));
+      for (let n = 0; n < 40; n++) one.shares.end(one.begin(pool, 0));
       clock.advance(1000);
       await settled();
     }
@@ -77,7 +76,7 @@ describe('S2 a leased pool', () => {
     const pool = poolWith({});
     await one.shares.ask(pool, 3, false);
     const id = pool.upstreams[3]?.id ?? '';
-    const held = one.shares.begin(pool, id);
+    const held = one.begin(pool, 3);
     one.leases.want('main', id);
     one.leases.want('main', 'u-unknown');
     expect(one.own(pool)).toEqual([]);
@@ -86,89 +85,6 @@ describe('S2 a leased pool', () => {
     expect(one.leases.size).toBe(0);
     expect(one.own(pool)).toEqual([]);
     expect(one.shares.askable(pool, SITE, clock.nowMs())?.isOurs(3, false)).toBe(false);
-  });
-});
-
-describe('S3 while the shared state is away', () => {
-  it('each has its own part, and all is as before when it is back', async () => {
-    const { clock, gateway } = world();
-    const all = ['g0', 'g1', 'g2'].map(gateway);
-    const pool = poolWith({}, 300);
-    for (const { shares } of all) {
-      shares.linked(true);
-      shares.heard(['g0', 'g1', 'g2']);
-    }
-    await all[0]?.shares.ask(pool, 3, false);
-    for (const { shares, way } of all) {
-      way.isUp = false;
-      shares.linked(false);
-    }
-    const parts = all.map(({ own }) => own(pool));
-    expect(parts.flat().sort((a, b) => a - b)).toEqual([...pool.upstreams.keys()]);
-    expect(all.map(({ shares }) => shares.isAlone)).toEqual([true, true, true]);
-    const [first] = all;
-    if (first === undefined) throw new Error('no gateway');
-    const used = first.shares.begin(pool, pool.upstreams[first.own(pool)[0] ?? 0]?.id ?? '');
-    expect(used).toMatchObject({ lease: null });
-    for (const { shares, way } of all) {
-      way.isUp = true;
-      shares.linked(true);
-    }
-    expect(first.shares.phase).toBe('returning');
-    clock.advance(2000);
-    await settled();
-    expect(all.map(({ phases }) => phases)).toEqual(all.map(() => ['shared', 'away', 'returning', 'shared']));
-    expect(used?.lease).not.toBeNull();
-    expect(first.own(pool)).toContain(first.own(pool)[0]);
-  });
-
-  it('another outage during the return is one outage', async () => {
-    const { clock, gateway } = world();
-    const one = gateway('g0');
-    one.shares.linked(true);
-    one.shares.linked(false);
-    one.shares.linked(false);
-    one.shares.linked(true);
-    one.shares.linked(false);
-    clock.advance(5000);
-    await settled();
-    expect(one.shares.phase).toBe('away');
-  });
-
-  it('fail has nothing, reserve names another pool, none and ring go on', () => {
-    const { clock, gateway } = world();
-    const one = gateway('g0');
-    const strict = poolWith({ onLoss: { kind: 'fail' } });
-    const spared = poolWith({ kind: 'none', onLoss: { kind: 'reserve', pool: 'spare' } });
-    one.shares.linked(true);
-    one.shares.heard(['g0']);
-    expect(one.shares.insteadOf(spared)).toBeNull();
-    expect(one.shares.refusesAll([strict])).toBe(false);
-    one.shares.linked(false);
-    expect(one.own(strict)).toEqual([]);
-    const view = one.shares.view(strict, SITE, clock.nowMs());
-    expect([view?.whyNone, view?.mayBecomeOurs(0), view?.list?.members.length]).toEqual([
-      ...['the shared state is away, and the pool is not used without it', false, 0],
-    ]);
-    expect(one.shares.insteadOf(spared)).toBe('spare');
-    expect([[strict], [strict, spared]].map((pools) => one.shares.refusesAll(pools))).toEqual([true, false]);
-    expect(one.own(spared)).toHaveLength(20);
-    expect(one.own(poolWith({ kind: 'ring' }))).toHaveLength(20);
-    expect(one.shares.askable(strict, SITE, clock.nowMs())).toBeNull();
-  });
-
-  it.each<[string, FleetPlace | null, number]>([
-    ['nothing configured: all', null, 400],
-    ['how many there are: a part', { index: null, count: 4 }, 100],
-    ['which one it is: the same part each time', { index: 1, count: 4 }, 100],
-  ])('D06 from the start, %s', (_, place, about) => {
-    const { gateway } = world(place);
-    const one = gateway('g0');
-    one.shares.linked(false);
-    for (const kind of ['broker', 'ring'] as const) {
-      const { length } = one.own(poolWith({ kind }, 400));
-      expect(Math.abs(length - about)).toBeLessThan(35);
-    }
   });
 });
 

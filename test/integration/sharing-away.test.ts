@@ -13,12 +13,11 @@ import {
   exitsOf,
   FleetClient,
   metricOf,
-  overlaps,
   patiently,
-  startExits,
   startFleet,
   type ProcessFleet,
 } from '../support/fleet.js';
+import { overlaps, startExits } from '../support/logging-exits.js';
 import { freePort } from '../support/launched-program.js';
 import { startServe } from '../support/serve-process.js';
 import { createStage } from '../support/stage.js';
@@ -41,9 +40,12 @@ async function takeRedisAway({ redis, gateways }: ProcessFleet): Promise<() => P
   };
 }
 
+/** What others had leased must have run out before a gateway uses it. */
+const shortLeases = { sharing: 'broker', lease: { ttl: '2s' } };
+
 describe('S3 on_redis_loss', () => {
-  it('shard: each goes on with its own part, sessions stay, and all is shared again when Redis is back', async () => {
-    const fleet = await startFleet(stage, { gateways: 3, exits: 60, pool: { sharing: 'broker' } });
+  it('shard: each goes on with what it holds, then with its own part, sessions stay, and all is shared again when Redis is back', async () => {
+    const fleet = await startFleet(stage, { gateways: 3, exits: 60, pool: shortLeases });
     fleet.exits.answerMs = 5;
     await crawl(stage, fleet, { requests: 300, atOnce: 4 });
     expect(overlaps(fleet.exits.uses)).toEqual([]);
@@ -51,7 +53,16 @@ describe('S3 on_redis_loss', () => {
     const sinceMs = performance.now();
     const { statuses } = await crawl(stage, fleet, { requests: 600, atOnce: 4 });
     expect([...statuses]).toEqual([[200, 600]]);
-    const parts = fleet.gateways.map((each) => exitsOf(fleet, each, sinceMs));
+    await patiently('each to have its part', async () => {
+      await crawl(stage, fleet, { requests: 60, atOnce: 4 });
+      return (
+        new Set(fleet.exits.uses.filter(({ startMs }) => startMs >= sinceMs).map(({ exit }) => exit)).size ===
+        60
+      );
+    });
+    const partsMs = performance.now();
+    await crawl(stage, fleet, { requests: 300, atOnce: 4 });
+    const parts = fleet.gateways.map((each) => exitsOf(fleet, each, partsMs));
     const all = parts.reduce((sizes, { size }) => sizes + size, 0);
     expect(new Set(parts.flatMap((part) => [...part])).size).toBe(all);
     expect(all).toBe(60);
@@ -98,7 +109,7 @@ describe('S3 on_redis_loss', () => {
       secret: 'a secret of the fleet',
     };
     const client = stage.keep(new FleetClient());
-    const pools = { main: { upstreams: exits.urls.map((url) => ({ url })), sharing: 'broker' } };
+    const pools = { main: { upstreams: exits.urls.map((url) => ({ url })), ...shortLeases } };
     const parts = await Promise.all(
       [0, 1].map(async (index) => {
         const gateway = stage.keep(await startServe([], { pools, state, cluster: { index, count: 2 } }));

@@ -6,51 +6,42 @@ import {
   exitsOf,
   FleetClient,
   metricOf,
-  overlaps,
   patiently,
   percentile,
-  startExits,
   startFleet,
-  type ProcessFleet,
 } from '../support/fleet.js';
+import { overlaps, startExits } from '../support/logging-exits.js';
+import { handOver, raceSessions, sumOf } from '../support/lease-rig.js';
 import { startServe } from '../support/serve-process.js';
 import { createStage } from '../support/stage.js';
 
 vi.setConfig({ testTimeout: 180_000 });
 const stage = createStage();
 
-const sum = async (fleet: ProcessFleet, name: string): Promise<number> =>
-  (await Promise.all(fleet.gateways.map((each) => metricOf(each, name)))).reduce(
-    (all, each) => all + each,
-    0,
-  );
-
 describe('S2 sharing: broker', () => {
   it('4 gateways, 200 exits, 5,000 requests: no exit is ever used by two, and few calls are made', async () => {
-    const begin = (): Promise<ProcessFleet> =>
-      startFleet(stage, { gateways: 4, exits: 200, pool: { sharing: 'broker' } });
-    const go = (through: ProcessFleet): ReturnType<typeof crawl> => {
-      through.exits.answerMs = 5;
-      return crawl(stage, through, { requests: 5000, atOnce: 10 });
-    };
-    let fleet = await begin();
-    let crawled = await go(fleet);
-    // Where Redis was too slow for a gateway, it went on by its own shard (sharing-away.test.ts): no word on leases.
-    for (let n = 0; n < 2 && (await sum(fleet, 'turnpike_state_events_total{event="outages"}')) > 0; n++) {
-      fleet = await begin();
-      crawled = await go(fleet);
-    }
-    const { statuses, tookMs } = crawled;
+    const fleet = await startFleet(stage, { gateways: 4, exits: 200, pool: { sharing: 'broker' } });
+    fleet.exits.answerMs = 5;
+    const { statuses, tookMs } = await crawl(stage, fleet, { requests: 5000, atOnce: 10 });
     expect([...statuses]).toEqual([[200, 5000]]);
     expect(overlaps(fleet.exits.uses)).toEqual([]);
-    const calls = await sum(fleet, 'turnpike_state_events_total{event="calls"}');
-    const taken = await sum(fleet, 'turnpike_leases_total{event="taken"}');
+    const calls = await sumOf(fleet, 'turnpike_state_events_total{event="calls"}');
+    const taken = await sumOf(fleet, 'turnpike_leases_total{event="taken"}');
     process.stdout.write(
       `broker: ${taken} leases, ${(calls / 5000).toFixed(3)} redis calls a request, ` +
         `p50 ${percentile(tookMs, 50).toFixed(0)} ms, max ${percentile(tookMs, 100).toFixed(0)} ms\n`,
     );
     expect(calls / 5000).toBeLessThanOrEqual(0.2);
     expect(new Set(fleet.exits.uses.map(({ exit }) => exit)).size).toBeGreaterThan(20);
+  });
+
+  it('exits that all gateways want go from hand to hand, and are never used by two', async () => {
+    const fleet = await startFleet(stage, { gateways: 4, exits: 200, pool: { sharing: 'broker' } });
+    const { leases, requests, statuses } = await handOver(stage, fleet, { leases: 1500, atOnce: 30 });
+    process.stdout.write(`handed over: ${leases} leases for ${requests} requests\n`);
+    expect([...statuses.keys()]).toEqual([200]);
+    expect(overlaps(fleet.exits.uses)).toEqual([]);
+    expect(new Set(fleet.exits.uses.map(({ exit }) => exit)).size).toBe(200);
   });
 
   it('a gateway that slept longer than its leases uses none of them again', async () => {
@@ -79,6 +70,16 @@ describe('S2 sharing: broker', () => {
     expect(all.map(({ status }) => status)).toEqual([200, 200, 200]);
     at(fleet, 0).child.kill('SIGKILL');
     await patiently('an exit to be free', async () => (await client.get(at(fleet, 1))).status === 200);
+  });
+
+  it('S6 sessions whose first requests race at all gateways are each on one exit', async () => {
+    const pool = { strategy: 'round_robin' };
+    const fleet = await startFleet(stage, { gateways: 4, exits: 200, pool });
+    const { exits, bad } = await raceSessions(stage, fleet, { sessions: 500, atOnce: 10 });
+    expect(bad).toEqual([]);
+    expect([...exits.values()].filter(({ size }) => size > 1)).toEqual([]);
+    expect(exits.size).toBe(500);
+    expect(fleet.exits.uses).toHaveLength(2000);
   });
 
   it('S6 a session goes on at any gateway, on the exit that is handed over', async () => {

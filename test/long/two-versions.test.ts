@@ -5,7 +5,8 @@
  */
 import { expect, it, vi } from 'vitest';
 import { buildEarlier, earlierCommit } from '../support/earlier-version.js';
-import { at, metricOf, overlaps } from '../support/fleet.js';
+import { at, metricOf } from '../support/fleet.js';
+import { overlaps } from '../support/logging-exits.js';
 import { allOwned, Banning, exitIds, FleetLoad, startSharingFleet } from '../support/fleet-load.js';
 import { tell } from '../support/process-figures.js';
 import { createStage } from '../support/stage.js';

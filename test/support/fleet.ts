@@ -1,77 +1,11 @@
-/**
- * Several `turnpike serve` that share a Redis and a pool, and exits that write down which gateway used them when: one
- * server, whose exits are told apart by the login, as with a vendor.
- */
+/** Several `turnpike serve` that share a Redis and a pool, and crawlers that ask all of them. */
 import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { adminSection, askAdmin } from './admin.js';
+import { startExits, type LoggingExits } from './logging-exits.js';
 import { startRedis, type RealRedis } from './real-redis.js';
 import { startServe, type ServeOptions, type ServeProcess } from './serve-process.js';
 import type { Stage } from './stage.js';
 import { eventually } from './wait.js';
-
-/** One use of an exit, by the exit's own clock. `endMs` is Infinity while it lasts. */
-export interface Use {
-  readonly exit: string;
-  readonly gateway: string;
-  readonly site: string;
-  readonly startMs: number;
-  endMs: number;
-}
-
-/** Exits with a log of their uses. */
-export interface LoggingExits {
-  readonly urls: readonly string[];
-  readonly uses: Use[];
-  /** How long each answer takes. */
-  answerMs: number;
-  close(): Promise<void>;
-}
-
-/** Starts so many exits. */
-export async function startExits(count: number): Promise<LoggingExits> {
-  const uses: Use[] = [];
-  const server = http.createServer((request, response) => {
-    const login = String(request.headers['proxy-authorization'] ?? '').replace('Basic ', '');
-    const exit = Buffer.from(login, 'base64').toString().split(':')[0] ?? '';
-    const gateway = String(request.headers['x-gateway'] ?? '');
-    const site = new URL(request.url ?? '').host;
-    const use: Use = { exit, gateway, site, startMs: performance.now(), endMs: Infinity };
-    uses.push(use);
-    setTimeout(() => {
-      use.endMs = performance.now();
-      response.end(exit);
-    }, exits.answerMs);
-  });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const { port } = server.address() as AddressInfo;
-  const exits: LoggingExits = {
-    uses,
-    answerMs: 1,
-    urls: Array.from({ length: count }, (_, n) => `http://exit-${n}:pw@127.0.0.1:${port}`),
-    close: async () => {
-      server.closeAllConnections();
-      await new Promise((done) => server.close(done));
-    },
-  };
-  return exits;
-}
-
-/** Pairs of uses of one exit at once by different gateways. */
-export function overlaps(uses: readonly Use[]): [Use, Use][] {
-  const found: [Use, Use][] = [];
-  const byExit = new Map<string, Use[]>();
-  for (const use of uses) byExit.set(use.exit, [...(byExit.get(use.exit) ?? []), use]);
-  for (const all of byExit.values()) {
-    const open: Use[] = [];
-    for (const use of all.sort((a, b) => a.startMs - b.startMs)) {
-      for (const other of open)
-        if (other.endMs > use.startMs && other.gateway !== use.gateway) found.push([other, use]);
-      open.splice(0, open.length, ...open.filter(({ endMs }) => endMs > use.startMs), use);
-    }
-  }
-  return found;
-}
 
 /** A fleet. */
 export interface ProcessFleet {

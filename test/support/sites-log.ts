@@ -4,7 +4,7 @@
  */
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { LoggingExits, Use } from './fleet.js';
+import type { LoggingExits, Use } from './logging-exits.js';
 import { distinctAddress } from './launched-program.js';
 
 /** Starts sites of every name, and so many exits that lead there. */
@@ -13,7 +13,7 @@ export async function startSites(count: number): Promise<LoggingExits> {
   const site = http.createServer((request, response) => {
     const [exit, startMs] = [request.socket.remoteAddress ?? '', performance.now()];
     const gateway = String(request.headers['x-gateway'] ?? '');
-    const use = { exit, gateway, site: request.headers.host ?? '', startMs, endMs: Infinity };
+    const use = { exit, gateway, site: request.headers.host ?? '', startMs, endMs: Infinity, session: '' };
     uses.push(use);
     setTimeout(() => {
       use.endMs = performance.now();

@@ -1,42 +1,27 @@
 /**
  * The leases that this gateway holds: one is used by many requests, renewed in batches while it is in use, and given back
- * when it was idle for a while. It counts as lost by our own clock before the store could give it to another. While the
- * store is away a gateway uses the exits of its own shard, and nothing else.
+ * when it was idle for a while. It counts as lost by our own clock before the store could give it to another. Of what it
+ * held when the store went away a gateway keeps the exits of its own part; which others it may use then, it is told.
  */
-import type { Clock, Timer } from '../../core/clock.js';
+import type { Timer } from '../../core/clock.js';
 import { lostAtMs, MAX_CANDIDATES } from '../../facts/lease.js';
 import { StoreAway } from '../ports.js';
-import type { Answer, Lease, LeaseAsk, Leases } from '../ports.js';
-import { heldBy, isDue, leaseOf, type HeldBy, type HeldLease } from './held-lease.js';
-
-/** What held leases are made of. */
-export interface HeldLeasesParts {
-  readonly leases: Leases;
-  readonly clock: Clock;
-  readonly ttlMs: number;
-  /** Given back after so long without use. */
-  readonly idleMs: number;
-  isUp(): boolean;
-  /** Whether an exit is of this gateway's shard while the store is away. */
-  isMine(pool: string, exit: string): boolean;
-}
-
-/** Counts, for metrics. */
-export interface HeldLeasesCounts {
-  taken: number;
-  reused: number;
-  released: number;
-  /** Refused by the store though by our clock they were ours: another may have used the exit at the same time. */
-  overlaps: number;
-  /** Given up, by our clock or by the store's word. */
-  lost: number;
-}
+import type { Answer, Lease } from '../ports.js';
+import {
+  heldBy,
+  isDue,
+  isOpen,
+  keyOf,
+  leaseOf,
+  type HeldBy,
+  type HeldLeaseAsk,
+  type HeldLease,
+  type HeldLeasesCounts,
+  type HeldLeasesParts,
+} from './held-lease.js';
 
 /** How often leases are looked at. */
 const TEND_MS = 500;
-
-/** What is asked for; times are those of the parts where they are left out. */
-export type HeldLeaseAsk = Omit<LeaseAsk, 'ttlMs'> & { readonly ttlMs?: number; readonly idleMs?: number };
 
 /** The leases. */
 export class HeldLeases {
@@ -47,6 +32,7 @@ export class HeldLeases {
   version = 0;
   #timer: Timer | null = null;
   #backing: Promise<void> | null = null;
+  #isAway = false;
 
   constructor(parts: HeldLeasesParts) {
     this.#parts = parts;
@@ -63,15 +49,26 @@ export class HeldLeases {
 
   /** An exit of the candidates to use now: one that is held without a call, or else a new lease. Null: none is free. */
   take(ask: HeldLeaseAsk): Answer<HeldLease | null> {
-    const nowMs = this.#parts.clock.nowMs();
     for (const exit of ask.candidates) {
-      const held = this.#held.get(keyOf(ask.pool, exit));
-      if (held === undefined || nowMs >= held.lostMs) continue;
-      held.uses++;
-      this.counts.reused++;
-      return held;
+      const held = this.use(ask.pool, exit);
+      if (held !== null) return held;
     }
-    return this.#parts.isUp() ? this.#acquire(ask) : this.#ofShard(ask);
+    return this.#parts.isUp() ? this.#acquire(ask) : null;
+  }
+
+  /** A request begins to use an exit. Null where it isn't ours, or not any more. */
+  use(pool: string, exit: string): HeldLease | null {
+    const held = this.#held.get(keyOf(pool, exit));
+    if (held === undefined || !this.isUsable(held, this.#parts.clock.nowMs())) return null;
+    held.uses++;
+    this.counts.reused++;
+    return held;
+  }
+
+  /** The same of an exit of the own part, while the store is away and nobody else can have a lease on it. */
+  useOwn(ask: Omit<HeldLeaseAsk, 'candidates'>, exit: string): HeldLease {
+    const term = { lease: null, isKept: true, askedMs: 0, lostMs: -Infinity, otherUseMs: -Infinity };
+    return this.use(ask.pool, exit) ?? this.#hold(ask, exit, term);
   }
 
   /** One use is over. */
@@ -97,7 +94,24 @@ export class HeldLeases {
 
   /** Whether the exit may still be used under this lease. */
   isHeld(held: HeldLease): boolean {
-    return this.#held.get(keyOf(held.pool, held.exit)) === held && this.#parts.clock.nowMs() < held.lostMs;
+    return (
+      this.#held.get(keyOf(held.pool, held.exit)) === held && this.isUsable(held, this.#parts.clock.nowMs())
+    );
+  }
+
+  /** The same of one that was not given up: by our clock it is ours, or it was when the store went away. */
+  isUsable(held: HeldLease, nowMs: number): boolean {
+    return (nowMs < held.lostMs && !held.isUnsure) || (held.isKept && this.#isAway);
+  }
+
+  /** The store is away: of what is ours by now, the exits of the own part stay ours. */
+  away(isMine: (exit: string) => boolean): void {
+    const nowMs = this.#parts.clock.nowMs();
+    this.#isAway = true;
+    for (const held of this.#held.values()) {
+      held.isUnsure = false;
+      held.isKept = nowMs < held.lostMs && isMine(held.exit);
+    }
   }
 
   /** Begins to renew. */
@@ -118,19 +132,27 @@ export class HeldLeases {
   async tend(): Promise<void> {
     const nowMs = this.#parts.clock.nowMs();
     const all = [...this.#held.values()];
-    await this.#giveBack(all.filter((held) => held.uses === 0 && nowMs - held.idleMs >= held.keepIdleMs));
-    const rest = all.filter((held) => this.isHeld(held) && held.lease !== null);
+    const isIdle = (held: HeldLease): boolean => held.uses === 0 && nowMs - held.idleMs >= held.keepIdleMs;
+    // What is given back now can't be asked for again.
+    if (!this.#isAway) await this.#giveBack(all.filter(isIdle));
+    const rest = all.filter((held) => held.lease !== null && nowMs < held.lostMs && this.isHeld(held));
     const times = new Set(rest.filter((held) => isDue(held, nowMs, 1)).map(({ ttlMs }) => ttlMs));
     // Once one is due, those that will be soon go along.
-    const renewed = [...times].map((ttlMs) =>
-      this.#renew(
-        rest.filter((held) => held.ttlMs === ttlMs && isDue(held, nowMs, 0.5)),
-        ttlMs,
-      ),
-    );
-    await Promise.all(renewed);
+    await this.#renewAll(rest.filter((held) => times.has(held.ttlMs) && isDue(held, nowMs, 0.5)));
     if (this.#parts.isUp()) await this.back();
     this.#dropLost();
+  }
+
+  async #renewAll(due: readonly HeldLease[]): Promise<void> {
+    const times = [...new Set(due.map(({ ttlMs }) => ttlMs))];
+    await Promise.all(
+      times.map((ttlMs) =>
+        this.#renew(
+          due.filter((held) => held.ttlMs === ttlMs),
+          ttlMs,
+        ),
+      ),
+    );
   }
 
   async #renew(due: readonly HeldLease[], ttlMs: number): Promise<void> {
@@ -138,7 +160,9 @@ export class HeldLeases {
     try {
       const kept = await this.#parts.leases.renew(due.map(leaseOf), ttlMs);
       due.forEach((held, n) => {
-        if (kept[n] === true) Object.assign(held, { askedMs, lostMs: lostAtMs(askedMs, ttlMs) });
+        if (kept[n] === true) this.#granted(held, askedMs);
+        // It ran out, or was forgotten, while the store was away, and may be free.
+        else if (isOpen(held) && !this.#isAway) Object.assign(held, { lease: null, lostMs: -Infinity });
         else this.#refused(held);
       });
     } catch (error) {
@@ -146,34 +170,54 @@ export class HeldLeases {
     }
   }
 
-  /** The store is back: exits of the shard need a lease like all others, or are given up. */
+  #granted(held: HeldLease, askedMs: number): void {
+    held.isKept &&= this.#isAway;
+    held.isUnsure = false;
+    held.askedMs = askedMs;
+    held.lostMs = lostAtMs(askedMs, held.ttlMs);
+  }
+
+  /** The store is back: what it confirms, or gives anew, is used again; all else is given up. */
   back(): Promise<void> {
+    const nowMs = this.#parts.clock.nowMs();
+    if (this.#isAway) for (const held of this.#held.values()) held.isUnsure = nowMs < held.lostMs;
+    this.#isAway = false;
     // Asked for twice at once, our own first lease would refuse the second.
     this.#backing ??= this.#back().finally(() => (this.#backing = null));
     return this.#backing;
   }
 
   async #back(): Promise<void> {
-    const ours = [...this.#held.values()].filter(({ lease }) => lease === null);
-    await Promise.all(
-      ours.map(async (held) => {
-        const askedMs = this.#parts.clock.nowMs();
-        const { pool, exit, slots, ttlMs, keepMs } = held;
-        try {
-          const lease = await this.#parts.leases.acquire({ pool, candidates: [exit], slots, ttlMs, keepMs });
-          held.lease = lease;
-          if (lease === null) this.#refused(held);
-          else Object.assign(held, heldBy(lease, { askedMs, ttlMs, nowMs: this.#parts.clock.nowMs() }));
-        } catch (error) {
-          if (!(error instanceof StoreAway)) throw error;
-        }
-      }),
-    );
+    const open = [...this.#held.values()].filter(isOpen);
+    await this.#renewAll(open.filter(({ lease }) => lease !== null));
+    const unleased = open.filter((held) => isOpen(held) && held.lease === null);
+    await Promise.all(unleased.map((held) => this.#leaseAgain(held)));
   }
 
-  /** What is used without a lease is given up: the store is there, and others go by it. */
+  async #leaseAgain(held: HeldLease): Promise<void> {
+    const askedMs = this.#parts.clock.nowMs();
+    const { pool, exit, slots, ttlMs, keepMs } = held;
+    try {
+      const lease = await this.#parts.leases.acquire({ pool, candidates: [exit], slots, ttlMs, keepMs });
+      held.lease = lease;
+      if (lease === null) {
+        this.#refused(held);
+        return;
+      }
+      this.#granted(held, askedMs);
+      held.otherUseMs = heldBy(lease, { askedMs, ttlMs, nowMs: this.#parts.clock.nowMs() }).otherUseMs;
+    } catch (error) {
+      if (!(error instanceof StoreAway)) throw error;
+    }
+  }
+
+  /** What is still used without a lease is given up: the store is there, and others go by it. */
   dropUnleased(): void {
-    for (const held of this.#held.values()) if (held.lease === null) this.#drop(held);
+    const nowMs = this.#parts.clock.nowMs();
+    for (const held of this.#held.values()) {
+      held.isKept = false;
+      if (held.isUnsure || nowMs >= held.lostMs) this.#drop(held);
+    }
   }
 
   async #acquire(ask: HeldLeaseAsk): Promise<HeldLease | null> {
@@ -188,17 +232,11 @@ export class HeldLeases {
       return this.#hold(ask, lease.exit, heldBy(lease, { askedMs, ttlMs, nowMs: clock.nowMs() }));
     } catch (error) {
       if (!(error instanceof StoreAway)) throw error;
-      return this.#ofShard(ask);
+      return null;
     }
   }
 
-  #ofShard(ask: HeldLeaseAsk): HeldLease | null {
-    const exit = ask.candidates.find((each) => this.#parts.isMine(ask.pool, each));
-    const by = { lease: null, askedMs: 0, lostMs: Infinity, otherUseMs: -Infinity };
-    return exit === undefined ? null : this.#hold(ask, exit, by);
-  }
-
-  #hold(ask: HeldLeaseAsk, exit: string, by: HeldBy): HeldLease {
+  #hold(ask: Omit<HeldLeaseAsk, 'candidates'>, exit: string, by: HeldBy): HeldLease {
     const key = keyOf(ask.pool, exit);
     const before = this.#held.get(key);
     // Two requests asked at once and both got a slot of the same exit: one lease is enough.
@@ -208,15 +246,10 @@ export class HeldLeases {
       return before;
     }
     const idleMs = this.#parts.clock.nowMs();
-    const {
-      pool,
-      slots,
-      keepMs = 0,
-      ttlMs = this.#parts.ttlMs,
-      idleMs: keepIdleMs = this.#parts.idleMs,
-    } = ask;
-    const times = { ttlMs, keepIdleMs, keepMs, idleMs };
-    const held = { pool, exit, slots, ...times, uses: 1, isWanted: false, ...by };
+    const { pool, slots, keepMs = 0, ttlMs = this.#parts.ttlMs } = ask;
+    const keepIdleMs = ask.idleMs ?? this.#parts.idleMs;
+    const fresh = { uses: 1, isWanted: false, isUnsure: false, idleMs };
+    const held = { pool, exit, slots, ttlMs, keepIdleMs, keepMs, ...fresh, ...by };
     this.#held.set(key, held);
     this.version++;
     this.counts.taken++;
@@ -224,7 +257,7 @@ export class HeldLeases {
   }
 
   #refused(held: HeldLease): void {
-    if (this.#parts.clock.nowMs() < held.lostMs) this.counts.overlaps++;
+    if (isOpen(held) || this.#parts.clock.nowMs() < held.lostMs) this.counts.overlaps++;
     this.#drop(held);
     this.counts.lost++;
   }
@@ -232,7 +265,7 @@ export class HeldLeases {
   #dropLost(): void {
     const nowMs = this.#parts.clock.nowMs();
     for (const held of this.#held.values()) {
-      if (nowMs < held.lostMs) continue;
+      if (nowMs < held.lostMs || isOpen(held)) continue;
       this.#drop(held);
       this.counts.lost++;
     }
@@ -242,6 +275,7 @@ export class HeldLeases {
     const key = keyOf(held.pool, held.exit);
     if (this.#held.get(key) === held) this.#held.delete(key);
     held.lostMs = -Infinity;
+    held.isKept = false;
     this.version++;
   }
 
@@ -262,8 +296,4 @@ export class HeldLeases {
       if (!(error instanceof StoreAway)) throw error;
     }
   }
-}
-
-function keyOf(pool: string, exit: string): string {
-  return `${exit} ${pool}`;
 }

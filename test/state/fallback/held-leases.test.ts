@@ -12,16 +12,15 @@ const IDLE_MS = 5000;
 function fleet() {
   const clock = new ManualClock();
   const far = new MemoryLeases(clock, seededRandom(1));
-  const gateway = (shard: readonly string[]) => {
+  const gateway = () => {
     const { store, way } = switched(far);
     const leases = new HeldLeases({
       ...{ leases: store, clock, ttlMs: TTL_MS, idleMs: IDLE_MS },
       isUp: () => way.isUp,
-      isMine: (_, exit) => shard.includes(exit),
     });
     return { leases, way };
   };
-  return { clock, far, one: gateway(['u-a']), other: gateway(['u-b']) };
+  return { clock, far, one: gateway(), other: gateway() };
 }
 
 const ask = (...candidates: string[]) => ({ pool: 'p', candidates, slots: 1 });
@@ -101,40 +100,61 @@ describe('HeldLeases', () => {
     expect(await far.acquire({ ...two, ttlMs: TTL_MS })).not.toBeNull();
   });
 
-  it('S3 while the store is away each gateway uses its own shard, and what it holds', async () => {
-    const { one, other } = fleet();
-    await got(one.leases, 'u-c');
-    for (const { way } of [one, other]) way.isUp = false;
-    expect(await got(one.leases, 'u-b', 'u-a')).toMatchObject({ exit: 'u-a', lease: null });
-    expect(await got(one.leases, 'u-c')).toMatchObject({ exit: 'u-c' });
-    expect(await other.leases.take(ask('u-a', 'u-c'))).toBeNull();
-    expect(await got(other.leases, 'u-b')).toMatchObject({ exit: 'u-b' });
-  });
-
-  it('S3 when it is back exits of the shard get a lease, or are given up', async () => {
-    const { one, other } = fleet();
+  it('S3 while the store is away a gateway has what it held, of its own part without end', async () => {
+    const { clock, one } = fleet();
+    for (const exit of ['u-a', 'u-c']) one.leases.done(await got(one.leases, exit));
     one.way.isUp = false;
-    const held = await got(one.leases, 'u-a');
-    one.way.isUp = true;
-    await one.leases.back();
-    expect(held.lease).toMatchObject({ exit: 'u-a' });
-    expect(await other.leases.take(ask('u-a'))).toBeNull();
-    await got(one.leases, 'u-b');
-    other.way.isUp = false;
-    const late = await got(other.leases, 'u-b');
-    other.way.isUp = true;
-    await other.leases.back();
-    expect(other.leases.isHeld(late)).toBe(false);
-    expect(other.leases.counts).toMatchObject({ lost: 1, overlaps: 1 });
+    one.leases.away((exit) => exit === 'u-a');
+    expect(await one.leases.take(ask('u-b'))).toBeNull();
+    for (const exit of ['u-a', 'u-c']) one.leases.done(await got(one.leases, exit));
+    clock.advance(TTL_MS * 0.8);
+    await one.leases.tend();
+    expect([one.leases.use('p', 'u-c'), one.leases.use('p', 'u-b')]).toEqual([null, null]);
+    expect(one.leases.use('p', 'u-a')).toMatchObject({ exit: 'u-a', uses: 1 });
+    expect(one.leases.useOwn({ pool: 'p', slots: 1 }, 'u-b')).toMatchObject({ lease: null, uses: 1 });
+    expect(one.leases.useOwn({ pool: 'p', slots: 1 }, 'u-b')).toMatchObject({ lease: null, uses: 2 });
   });
 
-  it('S3 a store that hangs at the first call sends to the own shard', async () => {
+  it('S3 when it is back nothing is used before the store has said that it is ours', async () => {
+    const { clock, one, other } = fleet();
+    const held = await got(one.leases, 'u-a');
+    one.way.isUp = false;
+    one.leases.away((exit) => exit !== 'u-c');
+    const [own, late] = ['u-b', 'u-d'].map((exit) => one.leases.useOwn({ pool: 'p', slots: 1 }, exit));
+    clock.advance(TTL_MS);
+    await got(other.leases, 'u-d');
+    one.way.isUp = true;
+    const isBack = one.leases.back();
+    expect(['u-a', 'u-b', 'u-d'].map((exit) => one.leases.use('p', exit))).toEqual([null, null, null]);
+    await isBack;
+    expect(held.lease).not.toBeNull();
+    expect(own?.lease).toMatchObject({ exit: 'u-b' });
+    for (const exit of ['u-a', 'u-b']) {
+      expect(one.leases.use('p', exit)).toMatchObject({ exit });
+      expect(await other.leases.take(ask(exit))).toBeNull();
+    }
+    expect(one.leases.use('p', 'u-d')).toBeNull();
+    expect(late !== undefined && one.leases.isHeld(late)).toBe(false);
+    expect(one.leases.counts).toMatchObject({ lost: 1, overlaps: 1 });
+  });
+
+  it('S3 what the store did not confirm is given up', async () => {
+    const { one } = fleet();
+    await got(one.leases, 'u-a');
+    one.leases.away(() => false);
+    one.way.isUp = false;
+    await one.leases.back();
+    expect(one.leases.use('p', 'u-a')).toBeNull();
+    one.leases.dropUnleased();
+    expect(one.leases.size).toBe(0);
+  });
+
+  it('S2 a call that hangs gives nothing: what it asked for may be another’s', async () => {
     const { clock, far } = fleet();
     const { store, way } = switched(far);
     way.isUp = false;
-    const parts = { leases: store, clock, ttlMs: TTL_MS, idleMs: IDLE_MS };
-    const leases = new HeldLeases({ ...parts, isUp: () => true, isMine: () => true });
-    expect(await got(leases, 'u-a')).toMatchObject({ lease: null });
+    const leases = new HeldLeases({ leases: store, clock, ttlMs: TTL_MS, idleMs: IDLE_MS, isUp: () => true });
+    expect(await leases.take(ask('u-a'))).toBeNull();
     await leases.tend();
     await leases.stop();
     expect(leases.size).toBe(0);

@@ -1,7 +1,8 @@
-/** Gateways with shares and leases, over one store in memory. */
+/** Gateways that share leases: their overlay over pools, each with a way to the store that can be cut. */
 import { seededRandom } from '../../src/core/random.js';
 import { Shares, type SharesPhase } from '../../src/exits/shares.js';
 import type { FleetPlace } from '../../src/exits/away-part.js';
+import type { HeldLease } from '../../src/state/fallback/held-lease.js';
 import { HeldLeases } from '../../src/state/fallback/held-leases.js';
 import { MemoryLeases } from '../../src/state/memory/leases.js';
 import { buildPool, type Pool } from '../../src/upstreams/pool.js';
@@ -10,7 +11,7 @@ import { switched } from '../state/away.js';
 import { ManualClock } from '../state/manual-clock.js';
 import { upstreamAt } from '../upstreams/pools.js';
 
-/** A leased pool. */
+/** What pools are shared by where a test says nothing else. */
 export const base: Sharing = {
   kind: 'broker',
   lease: { holders: 1, ttlMs: 30_000, idleMs: 10_000 },
@@ -19,7 +20,7 @@ export const base: Sharing = {
 };
 export const SITE = 'shop.example';
 
-/** A pool that is shared so. */
+/** A pool of exits. */
 export function poolWith(
   sharing: Partial<Sharing>,
   count = 20,
@@ -30,24 +31,23 @@ export function poolWith(
   return buildPool({ ...rules, upstreams }, () => 0);
 }
 
-/** What was asked for is answered. */
+/** Waits for calls of stores that answer at once. */
 export async function settled(): Promise<void> {
   for (let n = 0; n < 20; n++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Gateways that share leases, with a clock. */
+/** Gateways on one store of leases. */
 export function world(place: FleetPlace | null = null) {
   const clock = new ManualClock();
   const far = new MemoryLeases(clock, seededRandom(3));
   const gateway = (id: string) => {
     const { store, way } = switched(far);
     const phases: SharesPhase[] = [];
-    const leases: HeldLeases = new HeldLeases({
+    const leases = new HeldLeases({
       ...{ leases: store, clock, ttlMs: 30_000, idleMs: 10_000 },
-      isUp: () => way.isUp && !shares.isAlone,
-      isMine: (_, exit) => shares.isInPart(exit),
+      isUp: () => way.isUp,
     });
-    const shares: Shares = new Shares(
+    const shares = new Shares(
       {
         ...{ clock, random: seededRandom(4), gatewayId: id, leases, place, isSound: () => true },
         changed: (phase) => phases.push(phase),
@@ -58,7 +58,12 @@ export function world(place: FleetPlace | null = null) {
       const view = shares.view(pool, site, clock.nowMs());
       return [...pool.upstreams.keys()].filter((index) => view?.isOurs(index, false) !== false);
     };
-    return { shares, leases, way, phases, own };
+    const begin = (pool: Pool, index: number): HeldLease => {
+      const held = shares.begin(pool, pool.upstreams[index]?.id ?? '');
+      if (held === null || held === 'lost') throw new Error(`exit ${index} is not held`);
+      return held;
+    };
+    return { shares, leases, way, phases, own, begin };
   };
   return { clock, gateway };
 }
