@@ -133,11 +133,11 @@ describe('S9 what all gateways keep together', () => {
     const fleet = await startFleet(stage, { gateways: 2, exits: 4, pool, config: { clients } });
     const client = stage.keep(new FleetClient());
     const headers = { 'proxy-authorization': `Basic ${Buffer.from('crawler:pw').toString('base64')}` };
-    await patiently('both to have exits of their own', async () => {
+    await patiently('each exit to have one owner', async () => {
       const own = await Promise.all(
         fleet.gateways.map((each) => metricOf(each, 'turnpike_exits_own{pool="main"}')),
       );
-      return own.every((count) => count > 0) && own.reduce((all, count) => all + count, 0) === 4;
+      return own.reduce((all, count) => all + count, 0) === 4;
     });
     const pages = await Promise.all(
       Array.from({ length: 30 }, (_, n) => client.get(at(fleet, n % 2), { headers })),
