@@ -2,6 +2,7 @@
  * One pool at one site: which exits have rested, which go ahead as scouts, and what an answer teaches. It reads no clock.
  */
 import type { Random } from '../core/random.js';
+import { smoothed } from '../core/smoothed.js';
 import { drawOdds, noOdds, oddsAfter, type Odds } from '../facts/odds.js';
 import { SitePace } from '../facts/pace.js';
 import type { PaceView, Pacing } from '../upstreams/pool.js';
@@ -122,10 +123,6 @@ export interface Visit {
   withdraw(lastMs: number | null): void;
 }
 
-function meanRest(beforeMs: number, restMs: number): number {
-  return beforeMs === 0 ? restMs : beforeMs + REST_WEIGHT * (restMs - beforeMs);
-}
-
 /** An exit that the site has not seen. */
 export function newRest(): Rest {
   return { lastMs: -Infinity, pending: 0, factor: 1, wasGood: false, meanRestMs: 0, odds: noOdds };
@@ -194,15 +191,13 @@ function learn(
   const { said, latencyMs, nowMs } = seen;
   const isGood = said === 'good' || said === 'reached';
   rest.odds = oddsAfter(rest.odds, { isGood, latencyMs: isGood ? latencyMs : null }, nowMs);
-  if (isGood && latencyMs !== null)
-    at.latencyMs =
-      at.latencyMs === 0 ? latencyMs : at.latencyMs + LATENCY_WEIGHT * (latencyMs - at.latencyMs);
+  if (isGood && latencyMs !== null) at.latencyMs = smoothed(at.latencyMs, latencyMs, LATENCY_WEIGHT);
   if (said === 'failed' || said === 'reached') return;
   rest.wasGood = isGood;
   const meanRestMs = rest.meanRestMs === 0 ? seen.restMs : rest.meanRestMs;
   const { haste, isLed } = seen;
   const answer = { restMs: seen.restMs, meanRestMs, factor: rest.factor, haste, isLed, nowMs };
-  if (seen.wasGood) rest.meanRestMs = meanRest(rest.meanRestMs, seen.restMs);
+  if (seen.wasGood) rest.meanRestMs = smoothed(rest.meanRestMs, seen.restMs, REST_WEIGHT);
   if (!isGood) rest.meanRestMs = 0;
   if (isGood) {
     if (Number.isFinite(seen.restMs)) at.learnt.good(answer);

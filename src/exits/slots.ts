@@ -1,4 +1,5 @@
 /** What is known of every exit, sound or not, as arrays by slot: numbers only, grown by doubling. */
+import { smoothed } from '../core/smoothed.js';
 import { IdMap } from '../upstreams/id-map.js';
 import type { Upstream } from '../upstreams/upstream.js';
 import { RecentUses } from './recent-uses.js';
@@ -112,7 +113,7 @@ export class Slots {
 
   smooth(slot: number, ms: number): void {
     const before = this.firstByteMs[slot] ?? 0;
-    this.firstByteMs[slot] = before === 0 ? ms : before + SMOOTHING * (ms - before);
+    this.firstByteMs[slot] = smoothed(before, ms, SMOOTHING);
   }
 
   succeeded(slot: number): void {

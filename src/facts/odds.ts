@@ -3,6 +3,7 @@
  * a guess is drawn (Thompson sampling), so that who is little known gets its chances and who fails gets few.
  */
 import type { Random } from '../core/random.js';
+import { smoothed } from '../core/smoothed.js';
 
 /** What was seen of one exit at one site; older things count less. */
 export interface Odds {
@@ -34,17 +35,12 @@ export function oddsAfter(
 ): Odds {
   const share = faded(odds, nowMs);
   const { latencyMs } = end;
-  const smoothedMs = odds.latencyMs === 0 ? (latencyMs ?? 0) : smoothed(odds.latencyMs, latencyMs);
   return {
     goods: odds.goods * share + (end.isGood ? 1 : 0),
     bads: odds.bads * share + (end.isGood ? 0 : 1),
-    latencyMs: smoothedMs,
+    latencyMs: latencyMs === null ? odds.latencyMs : smoothed(odds.latencyMs, latencyMs, SMOOTHING),
     atMs: nowMs,
   };
-}
-
-function smoothed(beforeMs: number, latencyMs: number | null): number {
-  return latencyMs === null ? beforeMs : beforeMs + SMOOTHING * (latencyMs - beforeMs);
 }
 
 function faded({ goods, bads, atMs }: Odds, nowMs: number): number {

@@ -11,6 +11,7 @@
  * A site that refuses by chance, whatever the rest, must not slow a crawl down: where much longer rests brought no better
  * answers, spacing goes back to where it was, and refusals are taken for chance for a while.
  */
+import { smoothed } from '../core/smoothed.js';
 import { LEAST_REST_MS, RestTallies } from './rest-tallies.js';
 
 /** An answer, and how long its exit had rested before the request. */
@@ -139,7 +140,7 @@ export class SitePace {
   good(answer: PacedAnswer): void {
     const { restMs, factor, haste, nowMs } = answer;
     this.#count(answer, 0);
-    if (answer.isLed) this.#usualMs = smoothed(this.#usualMs, restMs / factor);
+    if (answer.isLed) this.#usualMs = smoothed(this.#usualMs, restMs / factor, USUAL_WEIGHT);
     if (answer.isLed || this.#spacingMs === 0) return;
     if (restMs > (this.#spacingMs * factor * TIGHT) / haste) return;
     const sinceMs = Math.max(0, nowMs - this.#atMs);
@@ -153,8 +154,7 @@ export class SitePace {
   refused(answer: PacedAnswer): void {
     const { restMs, factor, haste, nowMs } = answer;
     this.#count(answer, 1);
-    const isEvidence = restMs >= (this.#spacingMs * factor * NEARLY) / haste && restMs <= MAX_SPACING_MS;
-    if (!isEvidence || this.isChance(nowMs)) return;
+    if (!this.#isAsAsked(answer) || restMs > MAX_SPACING_MS || this.isChance(nowMs)) return;
     const brinkMs = Math.max(Math.min(restMs, answer.meanRestMs) / factor, LEAST_SPACING_MS);
     // Behind scouts, one that had rested less before speaks of that, as they do.
     if (haste > 1 || (answer.isLed && restMs > answer.meanRestMs * STEADY_LED)) {
@@ -183,7 +183,7 @@ export class SitePace {
     if (this.#brinkMs === 0) {
       const spacingMs = Math.min(
         MAX_SPACING_MS,
-        Math.max(this.#spacingMs, Math.max(restMs, this.#usualMs) * FIRST_BRINK),
+        Math.max(this.#spacingMs, restMs * FIRST_BRINK, this.#usualMs * FIRST_BRINK),
       );
       this.#widen(spacingMs, brinkMs, nowMs);
       this.#leadMs = spacingMs / BEHIND_FAR;
@@ -204,10 +204,14 @@ export class SitePace {
     return BEHIND[this.#confirmed] ?? BEHIND_LEAST;
   }
 
+  /** Whether the exit had rested as long as it is asked to now. */
+  #isAsAsked({ restMs, factor, haste }: PacedAnswer): boolean {
+    return restMs >= (this.#spacingMs * factor * NEARLY) / haste;
+  }
+
   #count(answer: PacedAnswer, refused: 0 | 1): void {
-    const { restMs, factor, haste } = answer;
-    if (restMs >= (this.#spacingMs * factor * NEARLY) / haste)
-      this.#anger += ANGER_WEIGHT * (refused - this.#anger);
+    const { restMs, factor } = answer;
+    if (this.#isAsAsked(answer)) this.#anger += ANGER_WEIGHT * (refused - this.#anger);
     // An exit that was just made to rest longer is judged by how it was used before.
     if (restMs <= answer.meanRestMs * STEADY) this.#tallies.add(restMs / factor, refused);
   }
@@ -266,8 +270,4 @@ export class SitePace {
     const by = this.#spacingMs > this.#floorMs * FAR ? NARROW_FAR : NARROW_NEAR;
     return this.#floorMs + (this.#spacingMs - this.#floorMs) * (1 - by * rounds);
   }
-}
-
-function smoothed(beforeMs: number, restMs: number): number {
-  return beforeMs === 0 ? restMs : beforeMs + USUAL_WEIGHT * (restMs - beforeMs);
 }

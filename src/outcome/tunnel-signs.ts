@@ -4,6 +4,7 @@
  * meanwhile: what all exits get is the site's own.
  */
 import { dropEldest } from '../core/eldest.js';
+import { smoothed } from '../core/smoothed.js';
 
 /** How a tunnel ended, as its bytes told. */
 export interface TunnelEnd {
@@ -122,7 +123,7 @@ export class TunnelSigns {
 
 function noteGood(tunnels: SiteTunnels, exit: number, bytesOut: number, nowMs: number): void {
   const { usualOut } = tunnels;
-  tunnels.usualOut = usualOut === 0 ? bytesOut : usualOut + SMOOTHING * (bytesOut - usualOut);
+  tunnels.usualOut = smoothed(usualOut, bytesOut, SMOOTHING);
   tunnels.exits.delete(exit);
   const other = tunnels.good.find((good) => good.exit !== exit);
   const latest = { exit, atMs: nowMs };
