@@ -21,6 +21,12 @@ export interface SecretPlace {
   readonly version: number;
 }
 
+/** The place of a credential's secret. */
+export const placeOfSecret = (id: string, version: number): SecretPlace => ({
+  ...{ type: 'credential', id },
+  ...{ column: 'secret', version },
+});
+
 /** A key of keys that can be used. */
 export interface Kek {
   /** Hex of 16 bytes. */
