@@ -1,5 +1,6 @@
 /** `turnpike vault rekey|verify|backup`: what is done to the store itself, whether a gateway runs on it or not. */
 import { resolve } from 'node:path';
+import type * as vaultTools from '../../app/vault-tools.js';
 import type { Config, VaultConfig } from '../../config/config.js';
 import { keyPlace, loadConfig } from '../../config/load.js';
 import type { CommandRow } from '../commands.js';
@@ -10,7 +11,7 @@ import type { Output } from '../output.js';
 import { tellProblems } from '../report.js';
 import { startTrouble } from '../start-trouble.js';
 
-type Tools = typeof import('../../app/vault-tools.js');
+type Tools = typeof vaultTools;
 
 const flags: readonly Flag[] = [
   ...configFlags.filter(({ spelling }) => spelling.startsWith('--config ')),
