@@ -104,8 +104,17 @@ export interface CredentialRecords {
   countUnder(kekId: string): Promise<number>;
   /** Replaces seals, each only where id, version and `from` still are what they were; returns how many were. */
   reseal(seals: readonly (SealedSecret & { readonly from: string })[]): Promise<number>;
-  /** Adds uses to the counters that `least_used` goes by, in one transaction. */
+  /** Adds uses, by credential id, to the counters that `least_used` goes by, in one transaction. */
   addUses(uses: ReadonlyMap<string, { readonly uses: number; readonly lastUsedMs: number }>): Promise<void>;
+  /** All uses of those that were used at this time or later. */
+  usedSince(sinceMs: number): Promise<readonly UseRow[]>;
+}
+
+/** How often a credential was given out, ever. */
+export interface UseRow {
+  readonly id: string;
+  readonly key: string;
+  readonly uses: number;
 }
 
 /** How a token stands. `expired` is not kept: it follows from the time. */
@@ -175,6 +184,17 @@ export type TokenUsed =
       readonly status: CredentialStatus | 'gone' | null;
     };
 
+/** Which live tokens are wanted, in the order of their hashes. */
+export interface LiveTokenQuery {
+  /** Only those behind this hash; null from the beginning. */
+  readonly after: string | null;
+  readonly limit: number;
+  /** Key of the credential. */
+  readonly credential?: string;
+  readonly holder?: string;
+  readonly policy?: string;
+}
+
 /** Tokens. A live one holds a slot of its credential until it ends or expires. */
 export interface TokenRecords {
   /** Gives out a token if its credential may be used (`active`, or a rest that is over) and has a slot free; never two in one slot. */
@@ -186,10 +206,12 @@ export interface TokenRecords {
   /** Ends a live token and frees its slot. The token as it is then; null where there is none of this holder. */
   end(hash: string, how: Exclude<TokenState, 'live'>, holder: string | null): Promise<TokenRow | null>;
   find(hash: string): Promise<TokenRow | null>;
+  /** Tokens that are live and not expired. */
+  live(query: LiveTokenQuery): Promise<readonly TokenRow[]>;
   /** Revokes all live tokens of a credential; returns how many. */
   revokeOf(credentialId: string): Promise<number>;
   /** Forgets tokens that ended or expired longer ago than this; at most so many. Returns how many. */
   sweep(keepMs: number, limit: number): Promise<number>;
-  /** Live tokens now by credential id, of those that have any; for the index of a gateway that starts. */
+  /** Live tokens now by the credential's key, of those that have any; for the index of credentials. */
   liveCounts(): Promise<ReadonlyMap<string, number>>;
 }

@@ -7,6 +7,7 @@ import { credentialColumns, credentialOf, secretOf } from './credential-records.
 import type {
   Issued,
   JsonObject,
+  LiveTokenQuery,
   NewToken,
   TokenRecords,
   TokenRow,
@@ -118,6 +119,21 @@ export class SqlTokens implements TokenRecords {
     return row === undefined ? null : tokenOf(row);
   }
 
+  async live({ after, limit, credential, holder, policy }: LiveTokenQuery): Promise<readonly TokenRow[]> {
+    let query = this.queries.db
+      .selectFrom('tokens')
+      .selectAll()
+      .where('state', '=', 'live')
+      .where('expires_ms', '>', this.queries.now())
+      .orderBy('hash')
+      .limit(limit);
+    if (after !== null) query = query.where('hash', '>', after);
+    if (credential !== undefined) query = query.where('credential_key', '=', credential);
+    if (holder !== undefined) query = query.where('holder', '=', holder);
+    if (policy !== undefined) query = query.where('policy', '=', policy);
+    return (await this.queries.read(query)).map(tokenOf);
+  }
+
   async revokeOf(credentialId: string): Promise<number> {
     const { db } = this.queries;
     const locked = sql`select id from credentials where id = ${credentialId} ${this.queries.lock()}`;
@@ -151,11 +167,12 @@ export class SqlTokens implements TokenRecords {
   async liveCounts(): Promise<ReadonlyMap<string, number>> {
     const query = this.queries.db
       .selectFrom('holds')
-      .select((eb) => ['credential_id', eb.fn.countAll<number>().as('count')])
-      .where('until_ms', '>', this.queries.now())
-      .groupBy('credential_id');
+      .innerJoin('credentials', 'credentials.id', 'holds.credential_id')
+      .select((eb) => ['credentials.key', eb.fn.countAll<number>().as('count')])
+      .where('holds.until_ms', '>', this.queries.now())
+      .groupBy('credentials.key');
     const rows = await this.queries.read(query);
-    return new Map(rows.map(({ credential_id: id, count }) => [id, count]));
+    return new Map(rows.map(({ key, count }) => [key, count]));
   }
 
   /** Counts a use where everything allows it and the addresses are as expected. */
