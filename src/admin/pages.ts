@@ -25,7 +25,8 @@ export function cursorAt(place: string): string {
 /** The place of a cursor. @throws Problem for what is none. */
 export function placeOf(cursor: string): string {
   const place = Buffer.from(cursor, 'base64url').toString('utf8');
-  if (place === '' || cursorAt(place) !== cursor) throw new Problem(400, 'The cursor is none of ours.');
+  if (place === '' || cursorAt(place) !== cursor)
+    throw new Problem('malformed', 'The cursor is none of ours.');
   return place;
 }
 

@@ -39,6 +39,8 @@ export interface AdminParts {
   readonly hosts?: readonly string[];
   /** Who reads /metrics without a token; `loopback` when left out. */
   readonly metricsFor?: 'loopback' | 'public' | 'token';
+  /** Told of what failed inside while a route was served; whoever asked is told nothing of it. */
+  readonly onFailure?: (route: string, error: unknown) => void;
   /** Without it there is no API. */
   readonly api?: AdminApi;
 }

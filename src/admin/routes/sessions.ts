@@ -52,7 +52,7 @@ export function sessionRoutes({ sessions }: AdminServices): ApiRoute[] {
       },
       handle: async ({ params }) => {
         if (!(await sessions.drop(pinKey(params.client, params.session))))
-          throw new Problem(404, 'This client has no such session.');
+          throw new Problem('not_found', 'This client has no such session.');
         return { ...params, state: 'forgotten' };
       },
     }),
