@@ -99,11 +99,14 @@ function withProblems<T extends Described>(description: T, known: ReadonlyMap<st
     });
     return [path, Object.fromEntries(operations)];
   });
-  const schemas = { ...description.components?.schemas, Problem: problemSchema };
+  const schemas = Object.entries({ ...description.components?.schemas, Problem: problemSchema });
+  // Of each schema with a name there is one for what is taken and one for what is given, whether it is used or not.
+  const text = JSON.stringify([paths, schemas]);
+  const used = schemas.filter(([name]) => text.includes(`"#/components/schemas/${name}"`));
   return {
     ...description,
     paths: Object.fromEntries(paths),
-    components: { ...description.components, schemas },
+    components: { ...description.components, schemas: Object.fromEntries(used) },
   };
 }
 
