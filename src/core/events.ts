@@ -253,6 +253,28 @@ export interface ListFetched {
   readonly reason: string;
 }
 
+/** The vault opened, or it is sealed and why. */
+export interface VaultChanged {
+  readonly type: 'vault_changed';
+  readonly state: 'open' | 'sealed';
+  /** For people; null where it is open. */
+  readonly why: string | null;
+}
+
+/** A key of the vault was made or moved on, here or by another gateway. */
+export interface KeyChanged {
+  readonly type: 'key_changed';
+  readonly term: number;
+  readonly state: 'derive' | 'pending' | 'primary' | 'retired' | 'destroyed';
+}
+
+/** A key of the vault has wrapped so much that it should be rotated soon. */
+export interface KeyWorn {
+  readonly type: 'key_worn';
+  readonly term: number;
+  readonly wraps: number;
+}
+
 export type TurnpikeEvent =
   | ExchangeEnded
   | AttemptEnded
@@ -271,6 +293,9 @@ export type TurnpikeEvent =
   | ConfigReloaded
   | PoolLoaded
   | ListFetched
+  | VaultChanged
+  | KeyChanged
+  | KeyWorn
   | GatewayNote;
 
 /** Tells everybody who listens. Never throws. */

@@ -164,6 +164,10 @@ export class EventCounts {
       case 'list_fetched':
         this.listFetches.of(event.pool, event.outcome).value += 1;
         return;
+      case 'vault_changed':
+      case 'key_changed':
+      case 'key_worn':
+        return;
       case 'note':
         this.notes.of(event.level).value += 1;
         return;

@@ -136,6 +136,18 @@ class EventLog implements Log {
         this.pino[level]({ event: event.type, ...pick(event) });
         return;
       }
+      case 'vault_changed':
+        this.pino[event.state === 'open' ? 'info' : 'error']({
+          ...{ event: 'vault_changed', state: event.state },
+          ...{ why: event.why },
+        });
+        return;
+      case 'key_changed':
+        this.pino.info({ event: 'key_changed', term: event.term, state: event.state });
+        return;
+      case 'key_worn':
+        this.pino.warn({ event: 'key_worn', term: event.term, wraps: event.wraps });
+        return;
       case 'client_connected':
       case 'client_disconnected':
       case 'upstream_connection':
