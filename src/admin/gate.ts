@@ -3,6 +3,7 @@
  * Stands before everything else, so that nothing of a request is read that may not be asked.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { TokenActor } from '../access/actor.js';
 import { misdirection } from './host-check.js';
 import { Problem, sendProblem } from './problem.js';
 import { isForClients, isWithin, needOf } from './scopes.js';
@@ -50,6 +51,13 @@ export function clientIn(request: FastifyRequest): string | null {
 /** Whose token this request came with. */
 export function holderOf(request: FastifyRequest): string {
   return holders.get(request)?.name ?? 'nobody';
+}
+
+/** Who asks, as the audit and the tokens of credentials know him. The address is the socket's, never one of a field. */
+export function actorOf(request: FastifyRequest): TokenActor {
+  const scopes = holders.get(request)?.scopes ?? [];
+  const address = request.raw.socket.remoteAddress?.replace(/^::ffff:(?=\d+\.)/, '') ?? '';
+  return { name: holderOf(request), address: address === '' ? 'unix' : address, isAdmin: scopes.includes('admin') };
 }
 
 /** What this request wants; null where the route is not in the table. */

@@ -10,7 +10,6 @@ import type { Asked } from './route.js';
 
 /** How long a repetition gets the answer of the first. */
 const KEEP_MS = 86_400_000;
-const RETRY_MS = 1000;
 
 /** What it works with. */
 export interface OnceParts {
@@ -60,6 +59,6 @@ function repeated<T>(earlier: OnceRow, fingerprint: string): T {
   if (earlier.fingerprint !== fingerprint)
     throw new Problem('once_differs', 'Idempotency-Key: it came with another body before.');
   if (earlier.body === null)
-    throw new Problem('once_under_way', 'Idempotency-Key: the first request is not done yet.', RETRY_MS);
+    throw new Problem('once_under_way', 'Idempotency-Key: the first request is not done yet.');
   return JSON.parse(earlier.body) as T;
 }

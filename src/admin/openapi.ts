@@ -20,6 +20,19 @@ const problemSchema = {
     status: { type: 'integer' },
     code: { type: 'string', enum: problemCodes, description: 'What programs go by; see docs/api.md.' },
     detail: { type: 'string', description: 'For people: what was wrong, and with which field.' },
+    errors: {
+      type: 'array',
+      description: 'Each thing that was wrong, where there may be several.',
+      items: {
+        type: 'object',
+        required: ['message'],
+        properties: {
+          path: { type: 'string' },
+          line: { type: 'integer' },
+          message: { type: 'string' },
+        },
+      },
+    },
   },
 };
 

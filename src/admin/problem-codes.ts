@@ -9,6 +9,8 @@ export interface ProblemRow {
   readonly title: string;
   /** What to do about it. */
   readonly todo: string;
+  /** When to ask again (`Retry-After`), where nobody knows better. */
+  readonly retryAfterS?: number;
 }
 
 /** The table. */
@@ -62,6 +64,7 @@ export const problemTable = {
     status: 409,
     title: 'A request with this Idempotency-Key is under way.',
     todo: 'Ask again after `Retry-After`.',
+    retryAfterS: 1,
   },
   credential_unusable: {
     status: 409,
@@ -72,6 +75,11 @@ export const problemTable = {
     status: 410,
     title: 'The token is over.',
     todo: 'Acquire another.',
+  },
+  none_usable: {
+    status: 409,
+    title: 'No credential can be used.',
+    todo: 'Waiting changes nothing: add credentials, enable some, or mend the filters of the policy.',
   },
   too_large: {
     status: 413,
@@ -127,26 +135,31 @@ export const problemTable = {
     status: 503,
     title: 'Too many are listening.',
     todo: 'Ask again later.',
+    retryAfterS: 5,
   },
   vault_off: {
     status: 503,
     title: 'There is no vault.',
     todo: 'Set TURNPIKE_VAULT_KEY or `vault.key` (`turnpike vault init` makes one) and start anew.',
+    retryAfterS: 60,
   },
   vault_sealed: {
     status: 503,
     title: 'The vault is sealed.',
     todo: 'Give it the right key, then `turnpike vault unseal` or a reload; nothing was changed.',
+    retryAfterS: 30,
   },
   storage_away: {
     status: 503,
     title: 'The database can not be asked now.',
     todo: 'Ask again after `Retry-After`, with the same Idempotency-Key where something is created.',
+    retryAfterS: 2,
   },
   audit_unavailable: {
     status: 503,
     title: 'The audit can not be written, so nothing was done.',
     todo: 'Ask again after `Retry-After`; the operator looks after the audit’s sinks.',
+    retryAfterS: 2,
   },
 } as const satisfies Readonly<Record<string, ProblemRow>>;
 
