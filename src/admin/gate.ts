@@ -57,7 +57,11 @@ export function holderOf(request: FastifyRequest): string {
 export function actorOf(request: FastifyRequest): TokenActor {
   const scopes = holders.get(request)?.scopes ?? [];
   const address = request.raw.socket.remoteAddress?.replace(/^::ffff:(?=\d+\.)/, '') ?? '';
-  return { name: holderOf(request), address: address === '' ? 'unix' : address, isAdmin: scopes.includes('admin') };
+  return {
+    name: holderOf(request),
+    address: address === '' ? 'unix' : address,
+    isAdmin: scopes.includes('admin'),
+  };
 }
 
 /** What this request wants; null where the route is not in the table. */

@@ -7,13 +7,9 @@ import { Problem } from './problem.js';
 /** The problem that this error is; null for any other error. Says nothing of the inside. */
 export function outageIn(error: unknown): Problem | null {
   if (error instanceof StorageAway)
-    return new Problem(
-      'storage_away',
-      'The database did not answer; what was asked may be done or not.');
+    return new Problem('storage_away', 'The database did not answer; what was asked may be done or not.');
   if (error instanceof AuditUnavailable)
-    return new Problem(
-      'audit_unavailable',
-      'No sink of the audit took the record, so nothing was done.');
+    return new Problem('audit_unavailable', 'No sink of the audit took the record, so nothing was done.');
   if (error instanceof VaultSealed)
     return new Problem('vault_sealed', 'The vault has no keys now, so nothing was done.');
   return null;

@@ -30,13 +30,28 @@ export function placeOf(cursor: string): string {
   return place;
 }
 
+/** The place of a query behind which a list goes on; null from the beginning. @throws Problem */
+export function afterOf(cursor: string | undefined): string | null {
+  return cursor === undefined ? null : placeOf(cursor);
+}
+
+/** The page of a list of which one item more than `limit` was asked for, to see whether there are more. */
+export function pageFrom<T>(
+  found: readonly T[],
+  limit: number,
+  placeIn: (item: T) => string,
+): { readonly items: readonly T[]; readonly next: string | null } {
+  const last = found.length > limit ? found[limit - 1] : undefined;
+  return { items: found.slice(0, limit), next: last === undefined ? null : cursorAt(placeIn(last)) };
+}
+
 /** A page of items that are sorted by their keys. */
 export function slice<T>(
   sorted: readonly T[],
   keyOf: (item: T) => string,
   query: { readonly limit: number; readonly cursor?: string | undefined },
 ): { readonly items: readonly T[]; readonly next: string | null } {
-  const after = query.cursor === undefined ? null : placeOf(query.cursor);
+  const after = afterOf(query.cursor);
   const from = after === null ? 0 : sorted.findIndex((item) => keyOf(item) > after);
   const items = from < 0 ? [] : sorted.slice(from, from + query.limit);
   const last = items.at(-1);

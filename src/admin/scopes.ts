@@ -70,6 +70,7 @@ export const routeNeeds: Readonly<Record<string, Need>> = {
   'GET /api/v1/audit': 'read',
   'GET /api/v1/keys': 'read',
   'POST /api/v1/keys/rotate': 'admin',
+  'DELETE /api/v1/keys/:term': 'admin',
   'POST /api/v1/vault/unseal': 'operator',
 };
 

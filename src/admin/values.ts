@@ -51,5 +51,7 @@ type Given<T> = { readonly [K in keyof T]: Exclude<T[K], undefined> };
 
 /** The same without what is undefined. */
 export function given<T extends object>(values: T): Partial<Given<T>> {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Partial<Given<T>>;
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Partial<
+    Given<T>
+  >;
 }

@@ -3,6 +3,7 @@ import type { Audit } from '../access/audit-entry.js';
 import type { CredentialDesk } from '../access/credential-desk.js';
 import type { PolicyDesk } from '../access/policy-desk.js';
 import type { TokenDesk } from '../access/token-desk.js';
+import type { TokenOverview } from '../access/token-overview.js';
 import type { AuditRecords, OnceRecords } from '../storage/ports.js';
 import type { Vault } from '../vault/vault.js';
 import type { OnceParts } from './once.js';
@@ -15,6 +16,7 @@ export interface VaultServices {
   readonly credentials: CredentialDesk;
   readonly policies: PolicyDesk;
   readonly tokens: TokenDesk;
+  readonly overview: Pick<TokenOverview, 'list' | 'revoke'>;
   readonly audit: Audit & Pick<AuditRecords, 'search'>;
   readonly once: OnceRecords;
 }
@@ -46,7 +48,13 @@ export function openVault(services: VaultServices | null): VaultServices {
 }
 
 /** What a sealed vault is to whoever asks. */
-export function sealedProblem({ why, isStore }: { readonly why: string; readonly isStore: boolean }): Problem {
+export function sealedProblem({
+  why,
+  isStore,
+}: {
+  readonly why: string;
+  readonly isStore: boolean;
+}): Problem {
   return new Problem(isStore ? 'storage_away' : 'vault_sealed', why);
 }
 

@@ -39,7 +39,10 @@ const imported = z
   })
   .meta({ id: 'Imported' });
 
-function formatOf(given: ImportAsk['format'] | undefined, contentType: string | undefined): ImportAsk['format'] {
+function formatOf(
+  given: ImportAsk['format'] | undefined,
+  contentType: string | undefined,
+): ImportAsk['format'] {
   const format = given ?? formatOfType.get((contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? '');
   if (format === undefined) throw new Problem('malformed', `format: expected ${importFormats.join(', ')}.`);
   return format;

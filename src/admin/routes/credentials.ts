@@ -5,7 +5,7 @@ import type { CredentialChanged, CredentialEdit, CredentialView } from '../../ac
 import { credentialStatuses, credentialTypes } from '../../storage/credential-ports.js';
 import { actorOf } from '../gate.js';
 import { onceHeaders, onlyOnce } from '../once.js';
-import { cursorAt, pageOf, pageQuery, placeOf } from '../pages.js';
+import { afterOf, pageFrom, pageOf, pageQuery } from '../pages.js';
 import { Problem } from '../problem.js';
 import { route, type ApiRoute } from '../route.js';
 import type { AdminServices } from '../services.js';
@@ -17,7 +17,9 @@ const status = z.enum(credentialStatuses);
 const byKey = z.strictObject({ key: line(200).describe('Key of the credential.') });
 const secret = z
   .union([z.string().min(1), jsonObject()])
-  .describe('Text, or an object for username_password and oauth2_token. It is sealed at once and never shown again.');
+  .describe(
+    'Text, or an object for username_password and oauth2_token. It is sealed at once and never shown again.',
+  );
 
 const fields = {
   key: line(200).describe('The name that people give it; unique.'),
@@ -31,7 +33,9 @@ const edit = z.strictObject({
   secret: secret.optional(),
   meta: fields.meta,
   status: status.optional(),
-  duration: ttl().optional().describe('How long cooldown or exhausted lasts; without it until it is changed.'),
+  duration: ttl()
+    .optional()
+    .describe('How long cooldown or exhausted lasts; without it until it is changed.'),
   reason: line(200).nullable().optional().describe('Why, for people.'),
   revision: z.number().int().optional().describe('Only if it is still this one; 409 where it is not.'),
 });
@@ -99,15 +103,10 @@ function lookRoutes({ vault }: AdminServices): ApiRoute[] {
       problems: lookProblems,
       answer: { status: 200, shape: pageOf(credential) },
       handle: async ({ query: { limit, cursor, ...narrowed } }) => {
-        const after = cursor === undefined ? null : placeOf(cursor);
-        const wanted = { ...given(narrowed), after, limit: limit + 1 };
+        const wanted = { ...given(narrowed), after: afterOf(cursor), limit: limit + 1 };
         const found = await knownVault(vault).credentials.list(wanted);
-        const page = found.slice(0, limit);
-        const last = page.at(-1);
-        return {
-          items: page.map(shown),
-          next: found.length > limit && last !== undefined ? cursorAt(last.key) : null,
-        };
+        const { items, next } = pageFrom(found, limit, (each) => each.key);
+        return { items: items.map(shown), next };
       },
     }),
     route({

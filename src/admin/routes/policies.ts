@@ -27,7 +27,15 @@ const policy = z
   })
   .meta({ id: 'Policy' });
 
-function shown({ body, id, total, usable, warnings, revision, ...view }: PolicyView): z.output<typeof policy> {
+function shown({
+  body,
+  id,
+  total,
+  usable,
+  warnings,
+  revision,
+  ...view
+}: PolicyView): z.output<typeof policy> {
   return {
     ...body,
     ...{ id, total, usable, revision, warnings: [...warnings] },
