@@ -14,6 +14,8 @@ export interface AuditSink {
   anchor(head: ChainHead): Promise<void>;
   /** The last record of each chain that it knows. */
   heads(): Promise<readonly ChainHead[]>;
+  /** Opens it anew, after it was moved away. */
+  reopen(): void;
   /** Records of one chain in order, from place `from`, at most so many: what another sink lacks. */
   read(chain: string, from: number, limit: number): Promise<readonly AuditRow[]>;
   close(): Promise<void>;
