@@ -3,7 +3,7 @@
  * was dropped before a sink could take it is remembered as a gap, to be told of in the chain itself.
  */
 import type { Clock, Timer } from '../core/clock.js';
-import type { VaultEvent } from '../core/vault-events.js';
+import type { AlertEvent } from '../core/alert-events.js';
 import type { AuditRow } from '../storage/ports.js';
 import type { AuditBacklog } from './audit-backlog.js';
 import type { AuditSink, ChainHead } from './audit-sink.js';
@@ -26,7 +26,7 @@ export interface Gap {
 export interface LaneParts {
   readonly clock: Clock;
   readonly backlog: AuditBacklog;
-  readonly emit: (event: VaultEvent) => void;
+  readonly emit: (event: AlertEvent) => void;
   /** It has taken something, or may be asked again. */
   readonly onTurn: () => void;
 }

@@ -5,7 +5,7 @@
  */
 import { afterTurn, type Clock, type Timer } from '../core/clock.js';
 import type { Random } from '../core/random.js';
-import type { AuditRefused, VaultEvent } from '../core/vault-events.js';
+import type { AuditRefused, AlertEvent } from '../core/alert-events.js';
 import { AuditBacklog } from './audit-backlog.js';
 import { ChainWriter } from './audit-chain.js';
 import { AuditUnavailable, type Audit, type AuditEntry } from './audit-entry.js';
@@ -21,7 +21,7 @@ export interface AuditParts {
   readonly key: () => Buffer;
   readonly clock: Clock;
   readonly random: Random;
-  readonly emit: (event: VaultEvent) => void;
+  readonly emit: (event: AlertEvent) => void;
 }
 
 /** How a sink does. */

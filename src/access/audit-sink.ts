@@ -1,5 +1,5 @@
 /** What the audit writes to: a database or a file. It keeps the order it is given, and says what it has. */
-import type { AuditSinkName } from '../core/vault-events.js';
+import type { AuditSinkName } from '../core/alert-events.js';
 import type { AuditRow } from '../storage/ports.js';
 
 /** The last record of a chain, as somebody saw it. */

@@ -1,19 +1,4 @@
-/** What happens around credentials, the audit and the alarms; a part of the union of events, with its rules. */
-
-/** The vault was sealed or opened. */
-export interface VaultTurned {
-  readonly type: 'vault_turned';
-  readonly state: 'open' | 'sealed';
-  /** Why it is sealed, for people; empty where it is open. */
-  readonly why: string;
-}
-
-/** A key of keys has wrapped so many that it should be rotated. */
-export interface KeyWorn {
-  readonly type: 'key_worn';
-  readonly key: string;
-  readonly wraps: number;
-}
+/** What happens to the audit, and what somebody should look at; part of the union in `events.ts`. */
 
 /** A token was used from more places than its policy allows, and was revoked. */
 export interface TokenLeaked {
@@ -98,9 +83,7 @@ export interface WebhookTried {
   readonly reason: string;
 }
 
-export type VaultEvent =
-  | VaultTurned
-  | KeyWorn
+export type AlertEvent =
   | TokenLeaked
   | AuditSinkTurned
   | AuditRefused
