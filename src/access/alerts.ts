@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../core/clock.js';
 import type { Random } from '../core/random.js';
-import type { AlertRaised, VaultEvent } from '../core/vault-events.js';
+import type { AlertRaised, AlertEvent } from '../core/alert-events.js';
 
 /** How the credentials of a policy stand now. */
 export interface PolicySupply {
@@ -29,7 +29,7 @@ export interface AlertParts {
 /** The alerts of one gateway. */
 export interface Alerts {
   /** Takes every event. Never throws. Needs no `this`. */
-  readonly subscribe: (event: VaultEvent | { readonly type: string }) => void;
+  readonly subscribe: (event: AlertEvent | { readonly type: string }) => void;
   /** How all policies stand; to be told every few seconds. A policy that is left out is gone. */
   look(policies: readonly PolicySupply[]): void;
   /** What is raised now. */

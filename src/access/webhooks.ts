@@ -5,7 +5,7 @@
 import type { Clock } from '../core/clock.js';
 import type { Random } from '../core/random.js';
 import type { Secret } from '../core/secret.js';
-import type { AlertRaised, AlertKind, WebhookTried } from '../core/vault-events.js';
+import type { AlertRaised, AlertKind, WebhookTried } from '../core/alert-events.js';
 import type { OwnAddresses, TargetPolicy } from '../protocol/target.js';
 
 /** One that is told. */

@@ -3,6 +3,7 @@
  * No event holds a secret, a password or a full URL with a query.
  */
 import type { Blame, ErrorCode } from './errors.js';
+import type { VaultEvent } from './vault-events.js';
 
 /** Where the time of an exchange went, in milliseconds; null where the phase was not reached. */
 export interface ExchangeTimes {
@@ -253,28 +254,6 @@ export interface ListFetched {
   readonly reason: string;
 }
 
-/** The vault opened, or it is sealed and why. */
-export interface VaultChanged {
-  readonly type: 'vault_changed';
-  readonly state: 'open' | 'sealed';
-  /** For people; null where it is open. */
-  readonly why: string | null;
-}
-
-/** A key of the vault was made or moved on, here or by another gateway. */
-export interface KeyChanged {
-  readonly type: 'key_changed';
-  readonly term: number;
-  readonly state: 'derive' | 'pending' | 'primary' | 'retired' | 'destroyed';
-}
-
-/** A key of the vault has wrapped so much that it should be rotated soon. */
-export interface KeyWorn {
-  readonly type: 'key_worn';
-  readonly term: number;
-  readonly wraps: number;
-}
-
 export type TurnpikeEvent =
   | ExchangeEnded
   | AttemptEnded
@@ -293,9 +272,7 @@ export type TurnpikeEvent =
   | ConfigReloaded
   | PoolLoaded
   | ListFetched
-  | VaultChanged
-  | KeyChanged
-  | KeyWorn
+  | VaultEvent
   | GatewayNote;
 
 /** Tells everybody who listens. Never throws. */
