@@ -13,7 +13,7 @@ import { isWithin, placesOf, type Places } from './known-client.js';
 import { isPassword, nobodysHash, type PasswordHash } from './password-hash.js';
 import { WorkQueue } from './work-queue.js';
 
-/** A client as it is stored. Its `password` is the mark of one that has a hash, and nobody's password. */
+/** A client as it is stored. Its `password` only marks that it has one: the stored form, with which nobody can log in. */
 export interface StoredClient {
   readonly client: Client;
   /** Null: its address is enough. */
