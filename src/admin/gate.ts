@@ -18,7 +18,7 @@ export interface GateParts {
   readonly tokens: TokenBook | null;
   readonly metrics: 'loopback' | 'public' | 'token';
   /** Name of the client with this login (an Authorization field with Basic), or null. */
-  clientOf(authorization: string, remoteAddress: string): string | null;
+  clientOf(authorization: string, remoteAddress: string): Promise<string | null>;
 }
 
 const mostTargetBytes = 8 * 1024;
@@ -91,7 +91,7 @@ export function gate(parts: GateParts) {
       return sendProblem(reply, new Problem('long_path', `At most ${mostTargetBytes} bytes are read.`));
     const need = needFor(request, parts);
     if (need === 'open') return undefined;
-    if (isClient(request, parts)) return undefined;
+    if (await isClient(request, parts)) return undefined;
     const holder = parts.tokens?.holderOf(raw.headers.authorization) ?? null;
     if (holder === null) return unauthorized(request, reply);
     if (need === null || !isWithin(holder.scopes, need)) {
@@ -104,12 +104,12 @@ export function gate(parts: GateParts) {
 }
 
 /** Whether the request comes with the login of a client, to a route that is for clients. */
-function isClient(request: FastifyRequest, parts: GateParts): boolean {
+async function isClient(request: FastifyRequest, parts: GateParts): Promise<boolean> {
   const { authorization } = request.raw.headers;
   if (authorization === undefined || !/^basic /i.test(authorization)) return false;
   if (!isForClients(request.method, request.routeOptions.url ?? '')) return false;
   // A socket of the file system has no address; whoever may open it is on this machine.
-  const client = parts.clientOf(authorization, request.raw.socket.remoteAddress ?? '127.0.0.1');
+  const client = await parts.clientOf(authorization, request.raw.socket.remoteAddress ?? '127.0.0.1');
   if (client !== null) clients.set(request, client);
   return client !== null;
 }

@@ -96,8 +96,8 @@ async function buildServer(parts: AdminParts, options: ServerOptions): Promise<F
   readBodies(server);
   const hosts = new Set((parts.hosts ?? []).map((host) => host.toLowerCase()));
   const tokens = parts.api?.tokens ?? null;
-  const clientOf = (authorization: string, remoteAddress: string): string | null =>
-    parts.api?.services.clientOf(authorization, remoteAddress) ?? null;
+  const clientOf = (authorization: string, remoteAddress: string): Promise<string | null> =>
+    parts.api?.services.clientOf(authorization, remoteAddress) ?? Promise.resolve(null);
   server.addHook('onRequest', gate({ hosts, tokens, clientOf, metrics: parts.metricsFor ?? 'loopback' }));
   const routes = options.routes ?? adminRoutes(parts);
   server.setNotFoundHandler(notFound(routes));

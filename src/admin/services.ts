@@ -161,7 +161,7 @@ export interface AdminServices {
   /** @param exit whose owners are wanted; null: none's */
   cluster(exit: string | null): ClusterRow;
   /** Name of the client with this login, or null. */
-  clientOf(authorization: string, remoteAddress: string): string | null;
+  clientOf(authorization: string, remoteAddress: string): Promise<string | null>;
   /** Takes the word of a client about an earlier answer. */
   feedback(client: string, said: { readonly id: string; readonly verdict: string }): FeedbackTaken;
   status(): Status;

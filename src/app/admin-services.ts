@@ -57,12 +57,17 @@ export function adminServices(world: AdminWorld): AdminServices {
 }
 
 /** A client proves itself here as on the proxy port. */
-function clientOf(services: GatewayServices, authorization: string, remoteAddress: string): string | null {
+async function clientOf(
+  services: GatewayServices,
+  authorization: string,
+  remoteAddress: string,
+): Promise<string | null> {
   const auth = services.rules().clients.authenticate({
     ...{ proxyAuthorization: authorization, remoteAddress },
     ...{ listenerDefaultClient: null, nowMs: services.clock.nowMs() },
   });
-  return auth.kind === 'client' ? auth.client.name : null;
+  const settled = auth.kind === 'pending' ? await auth.settled : auth;
+  return settled.kind === 'client' ? settled.client.name : null;
 }
 
 function tierRows(services: GatewayServices, most: number): TierRow[] {

@@ -68,10 +68,14 @@ function secretOf(reference: string, resources: Resources): Secret {
   return resolved.secret;
 }
 
-function clientOf(client: Settings['clients'][number], resources: Resources): ClientConfig {
+/** A client; its password was resolved before. */
+export function clientOf(
+  client: Omit<Settings['clients'][number], 'password'>,
+  password: Secret | null,
+): ClientConfig {
   return {
     name: client.name,
-    password: client.password === undefined ? null : secretOf(client.password, resources),
+    password,
     allowFrom: client.allow_from ?? [],
     tags: client.tags ?? [],
     limits: {
@@ -193,7 +197,9 @@ export function buildConfig(settings: Settings, resources: Resources, file: stri
     adminApi: adminOf(settings.admin, resources),
     adminHosts: settings.listen.admin_hosts,
     allowedTargets: settings.targets.allow,
-    clients: settings.clients.map((client) => clientOf(client, resources)),
+    clients: settings.clients.map((client) =>
+      clientOf(client, client.password === undefined ? null : secretOf(client.password, resources)),
+    ),
     pools: Object.entries(settings.pools).map(([name, pool]) => poolOf(name, pool, resources)),
     routes: settings.routes,
     sessions: settings.sessions,
