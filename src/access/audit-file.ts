@@ -88,9 +88,14 @@ export class AuditFile implements AuditSink {
     if (this.handle !== null && !this.isStale) return this.handle;
     const old = this.handle;
     const handle = await open(this.path, O_APPEND | O_CREAT | O_WRONLY, 0o600);
+    try {
+      this.isTorn = await endsTorn(this.path);
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
     this.isStale = false;
     this.handle = handle;
-    this.isTorn = await endsTorn(this.path);
     syncFolder(this.path);
     if (old !== null) {
       await old.close();
@@ -103,7 +108,7 @@ export class AuditFile implements AuditSink {
   /** The records at the end of the file. */
   private async *tail(): AsyncGenerator<AuditRow> {
     const { size } = await stat(this.path);
-    for await (const text of linesOf(this.path, Math.max(0, size - tailBytes))) {
+    for await (const { text } of linesOf(this.path, Math.max(0, size - tailBytes))) {
       const line = readAuditLine(text);
       if (line.kind === 'record') yield line.row;
     }

@@ -150,7 +150,7 @@ class ChainedAudit implements AuditLog {
 
   /** A sink was opened: what it knows of chains before. */
   private opened(before: readonly unknown[]): void {
-    if (this.writer === null) this.before = [...(this.before ?? []), ...before];
+    if (this.backlog.last === 0) this.before = [...(this.before ?? []), ...before];
     else if (before.length > 0) this.note('audit.heads', { before: before as never });
     this.pump();
   }

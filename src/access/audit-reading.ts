@@ -10,25 +10,31 @@ const LINE_FEED = 10;
 /** What isn't UTF-8 is no line of ours; as Latin-1 it reads as something else, so that it is seen. */
 const textOf = (bytes: Buffer): string => bytes.toString(isUtf8(bytes) ? 'utf8' : 'latin1');
 
-/** The lines of a regular file from a byte on; none of anything else. The last one may lack its line feed. */
-export async function* linesOf(path: string, start = 0): AsyncGenerator<string> {
+/** One line; the last one of a file may lack its end. */
+export interface FileLine {
+  readonly text: string;
+  readonly isWhole: boolean;
+}
+
+/** The lines of a regular file from a byte on; none of anything else. */
+export async function* linesOf(path: string, start = 0): AsyncGenerator<FileLine> {
   if (!(await stat(path)).isFile()) return;
   let rest: Buffer[] = [];
   for await (const piece of createReadStream(path, { start }) as AsyncIterable<Buffer>) {
     let at = 0;
     for (let end = piece.indexOf(LINE_FEED); end !== -1; end = piece.indexOf(LINE_FEED, at)) {
-      yield textOf(Buffer.concat([...rest, piece.subarray(at, end)]));
+      yield { text: textOf(Buffer.concat([...rest, piece.subarray(at, end)])), isWhole: true };
       rest = [];
       at = end + 1;
     }
     if (at < piece.length) rest.push(piece.subarray(at));
   }
-  if (rest.length > 0) yield textOf(Buffer.concat(rest));
+  if (rest.length > 0) yield { text: textOf(Buffer.concat(rest)), isWhole: false };
 }
 
 /** Gives all that stands in a file to a check: anchors first, then records. */
 export async function checkFile(path: string, check: ChainCheck): Promise<void> {
-  for await (const text of linesOf(path)) {
+  for await (const { text } of linesOf(path)) {
     const line = readAuditLine(text);
     if (line.kind === 'anchor' && line.isExact) check.anchor(line.head);
   }
@@ -42,11 +48,13 @@ async function checkRecords(path: string, check: ChainCheck): Promise<void> {
     for (const each of unread) check.unreadable(each, kind);
     unread = [];
   };
-  for await (const text of linesOf(path)) {
+  for await (const { text, isWhole } of linesOf(path)) {
     number += 1;
     const line = readAuditLine(text);
     if (line.kind === 'unreadable') {
       unread.push(number);
+      // A process writes to it, or a crash tore it and nobody has opened the file since.
+      if (!isWhole) say('torn');
       continue;
     }
     say(line.kind === 'torn_mark' ? 'torn' : 'unreadable');
@@ -55,6 +63,5 @@ async function checkRecords(path: string, check: ChainCheck): Promise<void> {
       else check.misshapen(line.row);
     } else if (line.kind === 'anchor' && !line.isExact) check.unreadable(number);
   }
-  // The last line of a file that a process still writes to, or that a crash tore and nobody has opened since.
-  say('torn');
+  say('unreadable');
 }
