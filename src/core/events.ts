@@ -3,6 +3,7 @@
  * No event holds a secret, a password or a full URL with a query.
  */
 import type { Blame, ErrorCode } from './errors.js';
+import type { VaultEvent } from './vault-events.js';
 
 /** Where the time of an exchange went, in milliseconds; null where the phase was not reached. */
 export interface ExchangeTimes {
@@ -271,6 +272,7 @@ export type TurnpikeEvent =
   | ConfigReloaded
   | PoolLoaded
   | ListFetched
+  | VaultEvent
   | GatewayNote;
 
 /** Tells everybody who listens. Never throws. */

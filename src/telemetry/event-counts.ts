@@ -4,10 +4,13 @@ import type { ErrorCode } from '../core/errors.js';
 import type {
   BanSpared,
   BodyNotInspected,
+  ClientConnection,
   ConnectionRefused,
   CredentialBanned,
   ExchangeEnded,
   ExitBanned,
+  ListFetched,
+  PoolLoaded,
   SessionPinned,
   SiteGuarded,
   TurnpikeEvent,
@@ -144,10 +147,8 @@ export class EventCounts {
         this.pins.of(event.reason).value += 1;
         return;
       case 'client_connected':
-        this.door(event.listener).opened.value += 1;
-        return;
       case 'client_disconnected':
-        this.door(event.listener).closed.value += 1;
+        this.passedDoor(event);
         return;
       case 'connection_refused':
         this.refused.of(event.reason).value += 1;
@@ -159,15 +160,26 @@ export class EventCounts {
         this.reloads.of(event.outcome).value += 1;
         return;
       case 'pool_loaded':
-        this.poolLoads.of(event.pool, event.outcome).value += 1;
-        return;
       case 'list_fetched':
-        this.listFetches.of(event.pool, event.outcome).value += 1;
+        this.loaded(event);
+        return;
+      case 'vault_changed':
+      case 'key_changed':
+      case 'key_worn':
         return;
       case 'note':
         this.notes.of(event.level).value += 1;
         return;
     }
+  }
+
+  private passedDoor({ type, listener }: ClientConnection): void {
+    const door = this.door(listener);
+    (type === 'client_connected' ? door.opened : door.closed).value += 1;
+  }
+
+  private loaded({ type, pool, outcome }: PoolLoaded | ListFetched): void {
+    (type === 'pool_loaded' ? this.poolLoads : this.listFetches).of(pool, outcome).value += 1;
   }
 
   private guarded({ change, lifted }: SiteGuarded): void {

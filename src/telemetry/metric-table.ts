@@ -138,6 +138,13 @@ export const metricTable = {
   ),
   turnpike_exits_own: gauge('Exits of a shared pool that are this gateway’s.', 'pool'),
   turnpike_state_bans_total: counter('Words about bans: applied from others, said, dropped.', 'event'),
+  turnpike_vault_open: gauge('1 while the vault is open, 0 while it is sealed.'),
+  turnpike_vault_keys: gauge('Keys of the vault, by state.', 'state'),
+  turnpike_vault_key_wraps: gauge(
+    'How many keys the key that seals has wrapped; an alarm is raised at 2^28.',
+  ),
+  turnpike_vault_records_left: gauge('Records that are still under an older key, as last counted.'),
+  turnpike_vault_records_broken: gauge('Records that did not open when they were to go to a new key.'),
   turnpike_captures_failed_total: counter('Judged answers that could not be stored (capture.dir).'),
   turnpike_log_lines_dropped_total: counter('Log lines lost because they could not be written.'),
   turnpike_config_reloads_total: counter('New configurations, by what came of them.', 'outcome'),

@@ -34,6 +34,17 @@ export interface StateReadings {
   readonly isAlone: boolean;
 }
 
+/** How the vault is. */
+export interface VaultReadings {
+  readonly isOpen: boolean;
+  /** Keys by state. */
+  readonly keys: ReadonlyMap<string, number>;
+  /** Of the key that seals. */
+  readonly wraps: number;
+  readonly recordsLeft: number;
+  readonly recordsBroken: number;
+}
+
 /** Live values, asked for when metrics are read. What is left out is not shown. */
 export interface Gauges {
   readonly exchangesOpen?: () => number;
@@ -51,6 +62,8 @@ export interface Gauges {
   readonly eventListenersDropped?: () => number;
   /** Null where nothing is shared. */
   readonly state?: () => StateReadings | null;
+  /** Null where there is no vault. */
+  readonly vault?: () => VaultReadings | null;
   readonly requestsWaiting?: () => number;
   readonly pacedPairs?: () => number;
   /** Exits that are this gateway's, by shared pool. */
@@ -110,17 +123,19 @@ function gaugesText(gauges: Gauges, version: string): string {
       Array.from(gauges.exitsOwn?.() ?? [], ([pool, value]) => ({ labels: [pool], value })),
     ),
     ...stateTexts(gauges.state?.() ?? null, text),
+    ...vaultTexts(gauges.vault?.() ?? null, text),
     text('turnpike_log_lines_dropped_total', asReading(gauges.logLinesDropped)),
     text('turnpike_captures_failed_total', asReading(gauges.capturesFailed)),
     text('turnpike_build_info', [{ labels: [version, process.version], value: 1 }]),
   ].join('');
 }
 
+const one = (value: number | undefined): Reading[] => (value === undefined ? [] : [{ labels: [], value }]);
+
 function stateTexts(
   state: StateReadings | null,
   text: (name: MetricName, readings: Iterable<Reading>) => string,
 ): string[] {
-  const one = (value: number | undefined): Reading[] => (value === undefined ? [] : [{ labels: [], value }]);
   const byName = (counts: Readonly<Record<string, number>> = {}): Reading[] =>
     Object.entries(counts).map(([name, value]) => ({ labels: [name], value }));
   return [
@@ -134,6 +149,19 @@ function stateTexts(
     text('turnpike_turns_total', byName(state?.turns)),
     text('turnpike_sharing_alone', one(state === null ? undefined : Number(state.isAlone))),
     text('turnpike_state_bans_total', byName(state?.bans)),
+  ];
+}
+
+function vaultTexts(
+  vault: VaultReadings | null,
+  text: (name: MetricName, readings: Iterable<Reading>) => string,
+): string[] {
+  return [
+    text('turnpike_vault_open', one(vault === null ? undefined : Number(vault.isOpen))),
+    text('turnpike_vault_keys', byLabel(vault === null ? undefined : () => vault.keys)),
+    text('turnpike_vault_key_wraps', one(vault?.wraps)),
+    text('turnpike_vault_records_left', one(vault?.recordsLeft)),
+    text('turnpike_vault_records_broken', one(vault?.recordsBroken)),
   ];
 }
 

@@ -25,6 +25,9 @@ const known: Readonly<Record<TurnpikeEvent['type'], true>> = {
   config_reloaded: true,
   pool_loaded: true,
   list_fetched: true,
+  vault_changed: true,
+  key_changed: true,
+  key_worn: true,
   note: true,
 };
 const eventTypes = Object.keys(known);
