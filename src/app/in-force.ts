@@ -2,7 +2,8 @@
  * The rules in force and the keeper of their pools: the one reference that a reload swaps, and the place where a new
  * snapshot of a pool is taken or, coming from a keeper that is not in force, left.
  */
-import { FailureLimit } from '../access/failure-limit.js';
+import type { FailureLimit } from '../access/failure-limit.js';
+import type { StoredClients } from '../access/stored-clients.js';
 import type { Emit } from '../core/events.js';
 import type { TimerWheel } from '../core/timer-wheel.js';
 import type { Ledger } from '../exits/ledger.js';
@@ -10,6 +11,7 @@ import { createListFetch } from '../exits/list-fetch.js';
 import { PoolKeeper } from '../exits/pool-keeper.js';
 import { Roster } from '../exits/roster.js';
 import { MAX_LIST_BYTES } from '../exits/sources.js';
+import type { UpstreamLogins } from '../exits/upstream-logins.js';
 import type { Rules } from '../gateway/services.js';
 import type { OwnAddresses } from '../protocol/target.js';
 import { conflictText, passwordConflicts } from '../upstreams/password-conflicts.js';
@@ -27,6 +29,12 @@ export interface InForceParts {
   readonly wheel: TimerWheel;
   readonly emit: Emit;
   readonly own: OwnAddresses;
+  /** Logins of upstreams that are in the vault. */
+  readonly logins: UpstreamLogins;
+  /** Clients that are not in the configuration; null where there is no storage. */
+  readonly stored: StoredClients | null;
+  /** Failed logins; stored clients count in the same. */
+  readonly failures: FailureLimit;
   /** The compiled thread that reads big lists. */
   readonly listWorker: URL;
   /** Told of every change but the first: what lives longer than rules follows. */
@@ -42,15 +50,15 @@ export class InForce {
   #isStarted = false;
 
   constructor(private readonly parts: InForceParts) {
-    const { own, emit, wheel, ledger, listWorker: workerFile } = parts;
+    const { own, emit, wheel, ledger, logins, failures, stored, listWorker: workerFile } = parts;
     const fetchList = createListFetch({ own, maxBytes: MAX_LIST_BYTES, timeoutMs: LIST_TIMEOUT_MS });
     const numbers = { intern: ledger.intern.bind(ledger), hold: ledger.hold.bind(ledger) };
     this.rulesParts = {
-      failures: new FailureLimit(),
+      ...{ failures, stored },
       keeperInForce: () => this.#built?.keeper ?? null,
       newKeeper: () => {
         const onSwap = (pool: Pool): void => this.#swapPool(keeper, pool);
-        const keeper = new PoolKeeper({ ...numbers, wheel, emit, fetchList, workerFile, onSwap });
+        const keeper = new PoolKeeper({ ...numbers, wheel, emit, fetchList, logins, workerFile, onSwap });
         return keeper;
       },
     };

@@ -1,6 +1,8 @@
 /** Makes the parts of the data plane, and holds the one reference to the rules that a reload swaps. */
 import os from 'node:os';
+import { FailureLimit } from '../access/failure-limit.js';
 import { RateLimits } from '../access/rate-limit.js';
+import type { StoredClients } from '../access/stored-clients.js';
 import type { Config } from '../config/config.js';
 import { banRulesOf } from '../config/runtime-values.js';
 import { afterTurn, type Clock } from '../core/clock.js';
@@ -11,6 +13,7 @@ import { ClientReports } from '../exits/client-reports.js';
 import { Ledger } from '../exits/ledger.js';
 import { Paces } from '../exits/paces.js';
 import { Trickle } from '../exits/trickle.js';
+import { noUpstreamLogins, type UpstreamLogins } from '../exits/upstream-logins.js';
 import type { Shares } from '../exits/shares.js';
 import type { Roster } from '../exits/roster.js';
 import { Admission } from '../gateway/admission.js';
@@ -53,8 +56,17 @@ export interface Basics {
   /** The compiled thread that reads big lists. */
   readonly listWorker: URL;
   readonly version: string;
+  /** What the storage gives; nothing without one. */
+  readonly kept?: KeptLogins;
   /** Requests under way, once there are listeners. */
   exchangesOpen(): number;
+}
+
+/** Logins that are kept in the storage: those of clients, and those at upstreams. */
+export interface KeptLogins {
+  readonly failures: FailureLimit;
+  readonly stored: StoredClients;
+  readonly logins: UpstreamLogins;
 }
 
 /** The parts, and the rules in force. */
@@ -92,6 +104,7 @@ export async function buildPlant(config: Config, basics: Basics): Promise<Plant>
   const ledger = new Ledger(banRulesOf(config), random);
   const inForce = new InForce({
     ...{ ledger, wheel, emit, own, listWorker },
+    ...(basics.kept ?? { failures: new FailureLimit(), stored: null, logins: noUpstreamLogins }),
     onChange: (before, now) => follow(services, before, now),
   });
   inForce.use(await buildRules(config, inForce.rulesParts));

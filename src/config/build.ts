@@ -126,23 +126,19 @@ function optionsOf(entry: UpstreamEntry, resources: Resources): UpstreamOptions 
 }
 
 function sourceOf(entry: UpstreamEntry, resources: Resources): UpstreamSource {
-  const options = optionsOf(entry, resources);
-  if (entry.url !== undefined) return { kind: 'url', url: secretOf(entry.url, resources), options };
+  const { credential } = entry;
+  const all = { options: optionsOf(entry, resources), ...(credential !== undefined && { credential }) };
+  if (entry.url !== undefined) return { kind: 'url', url: secretOf(entry.url, resources), ...all };
   if (entry.list !== undefined) {
     const { refresh, allow = [] } = entry;
-    return {
-      kind: 'list',
-      url: secretOf(entry.list, resources),
-      refreshMs: refresh ?? LIST_REFRESH_MS,
-      allow,
-      options,
-    };
+    const url = secretOf(entry.list, resources);
+    return { kind: 'list', url, refreshMs: refresh ?? LIST_REFRESH_MS, allow, ...all };
   }
   if (entry.template !== undefined) {
     const template = secretOf(entry.template, resources);
-    return { kind: 'template', template, exits: entry.exits ?? TEMPLATE_EXITS, options };
+    return { kind: 'template', template, exits: entry.exits ?? TEMPLATE_EXITS, ...all };
   }
-  return { kind: 'file', file: resources.path(entry.file ?? ''), options };
+  return { kind: 'file', file: resources.path(entry.file ?? ''), ...all };
 }
 
 function poolOf(name: string, pool: Settings['pools'][string], resources: Resources): PoolConfig {

@@ -56,23 +56,26 @@ export interface ClientConfig {
   readonly defaults: ControlDefaults;
 }
 
+/** What all sources have. */
+interface AnySource {
+  readonly options: UpstreamOptions;
+  /** Key of the login of its upstreams in the vault; not there where they have their own, or none. */
+  readonly credential?: string;
+}
+
 /** Where upstreams come from: lists in files or from servers, URLs, templates. What may hold a login is a secret. */
-export type UpstreamSource =
-  | { readonly kind: 'file'; readonly file: string; readonly options: UpstreamOptions }
-  | { readonly kind: 'url'; readonly url: Secret; readonly options: UpstreamOptions }
+export type UpstreamSource = AnySource & UpstreamPlace;
+
+type UpstreamPlace =
+  | { readonly kind: 'file'; readonly file: string }
+  | { readonly kind: 'url'; readonly url: Secret }
   | {
       readonly kind: 'list';
       readonly url: Secret;
       readonly refreshMs: number;
       readonly allow: readonly string[];
-      readonly options: UpstreamOptions;
     }
-  | {
-      readonly kind: 'template';
-      readonly template: Secret;
-      readonly exits: number;
-      readonly options: UpstreamOptions;
-    };
+  | { readonly kind: 'template'; readonly template: Secret; readonly exits: number };
 
 /** One pool. */
 export interface PoolConfig {

@@ -127,6 +127,15 @@ export const secretRef = (what: string) =>
     .string({ error: `expected ${what}: env:NAME, file:path, or the value itself` })
     .min(1, { error: 'must not be empty' });
 
+/** `vault:KEY`; the key alone afterwards. */
+export const vaultRef = () => {
+  const wrong = 'expected vault:KEY with the key of a credential in the vault';
+  return z
+    .string({ error: wrong })
+    .regex(/^vault:[^\s\u0000-\u001f\u007f]{1,256}$/, { error: wrong })
+    .transform((reference) => reference.slice('vault:'.length));
+};
+
 /** One value or a list of them; always a list afterwards. */
 export const oneOrMany = <T extends z.ZodType>(item: T) =>
   z
