@@ -100,7 +100,8 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
   const proxyDoors: ListenAt[] = [];
   const exchangesOpen = (): number => listeners.reduce((sum, { exchangeCount }) => sum + exchangeCount, 0);
   const door = makeAdminDoor(config, {
-    ...{ services, desks, version, exchangesOpen, state },
+    ...{ services, desks, version, exchangesOpen, state, vault: null },
+    vaultStatus: () => ({ vault: 'off', storage: 'off' }),
     cluster: (exit) => clusterOf(plant, version, exit),
     phase: () => phase,
     reload: async () => (parts.load === undefined ? null : reload(parts.load, 'api')),

@@ -125,3 +125,78 @@ export interface Policy {
 export type PolicyRead =
   | { readonly kind: 'policy'; readonly policy: Policy; readonly body: PolicyBody }
   | { readonly kind: 'invalid'; readonly problems: readonly InputProblem[] };
+
+const contextReference = /^\$context\.([A-Za-z0-9_-]{1,64})(\?)?$/;
+
+/** Reads a body. */
+export function readPolicy(sent: unknown): PolicyRead {
+  const parsed = policyBody.safeParse(sent);
+  if (!parsed.success) return { kind: 'invalid', problems: parsed.error.issues.map(problemOf) };
+  const body = parsed.data;
+  const problems: InputProblem[] = [];
+  const filters = Object.entries(body.filters ?? {}).flatMap(([field, value]) => {
+    const filter = readFilter(field, value);
+    if (typeof filter === 'string') problems.push({ path: `filters.${field}`, message: filter });
+    return typeof filter === 'string' || filter === null ? [] : [filter];
+  });
+  problems.push(...contradictions(body));
+  return problems.length > 0
+    ? { kind: 'invalid', problems }
+    : { kind: 'policy', policy: { ...valuesOf(body), filters }, body };
+}
+
+function valuesOf(body: PolicyBody): Omit<Policy, 'filters'> {
+  const { constraints: bounds = {} } = body;
+  return {
+    ...{ name: body.name, type: body.credential_type, selector: body.selector ?? 'random' },
+    rate: rateOf(bounds.rate_limit),
+    perCredential: rateOf(bounds.per_credential_limit),
+    validMs: (bounds.validity_period ?? 300) * 1000,
+    maxUses: bounds.single_use === true ? 1 : (bounds.max_uses ?? null),
+    slots: bounds.max_concurrent === undefined ? usualSlots[body.credential_type] : bounds.max_concurrent,
+    maxAddresses: bounds.max_addresses ?? 1,
+    fallback: body.fallback ?? null,
+    jitterMs: (body.jitter ?? 0) * 1000,
+    minActive: body.min_active ?? null,
+  };
+}
+
+/** Two who use one login or one cookie at once look like a stolen account; a key is made for it. */
+const usualSlots: Readonly<Record<CredentialType, number | null>> = {
+  ...{ username_password: 1, cookie_string: 1, api_key: null, oauth2_token: null },
+};
+
+const rateOf = (text: string | undefined): Rate | null => (text === undefined ? null : parseRate(text));
+
+/** What the filter says; null where it says nothing, a text where it can't be meant. */
+function readFilter(field: string, value: z.infer<typeof filterValue>): Filter | string | null {
+  if (field === 'status') {
+    return value === 'active' ? null : 'only active credentials are given out: leave it out, or say active';
+  }
+  const path = field.startsWith('meta.') ? field.slice('meta.'.length).split('.') : [];
+  if (field !== 'key' && (path.length === 0 || path.includes('')))
+    return 'expected meta.FIELD, key or status';
+  const at: Filter['field'] = field === 'key' ? { kind: 'key' } : { kind: 'meta', path };
+  const values = Array.isArray(value) ? value : [value];
+  const references = values.filter((each) => typeof each === 'string' && each.startsWith('$'));
+  if (references.length === 0) return { field: at, want: { kind: 'any_of', values } };
+  const match = values.length === 1 ? contextReference.exec(String(values[0])) : null;
+  if (match === null)
+    return 'a value that begins with $ is a reference, $context.NAME or $context.NAME?, and stands alone';
+  return { field: at, want: { kind: 'context', name: match[1] ?? '', isOptional: match[2] === '?' } };
+}
+
+function contradictions({ name, fallback, constraints: bounds }: PolicyBody): InputProblem[] {
+  const problems: InputProblem[] = [];
+  if (fallback === name) problems.push({ path: 'fallback', message: 'a policy can not fall back to itself' });
+  if (bounds?.single_use === true && (bounds.max_uses ?? 1) !== 1)
+    problems.push({
+      path: 'constraints.max_uses',
+      message: 'single_use is max_uses 1: leave one of them out',
+    });
+  return problems;
+}
+
+function problemOf(issue: z.core.$ZodIssue): InputProblem {
+  return { path: issue.path.join('.'), message: issue.message };
+}

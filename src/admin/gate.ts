@@ -3,8 +3,9 @@
  * Stands before everything else, so that nothing of a request is read that may not be asked.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { TokenActor } from '../access/actor.js';
 import { misdirection } from './host-check.js';
-import { sendProblem } from './problem.js';
+import { Problem, sendProblem } from './problem.js';
 import { isForClients, isWithin, needOf } from './scopes.js';
 import type { Scope } from './scopes.js';
 import type { Holder, TokenBook } from './tokens.js';
@@ -52,6 +53,17 @@ export function holderOf(request: FastifyRequest): string {
   return holders.get(request)?.name ?? 'nobody';
 }
 
+/** Who asks, as the audit and the tokens of credentials know him. The address is the socket's, never one of a field. */
+export function actorOf(request: FastifyRequest): TokenActor {
+  const scopes = holders.get(request)?.scopes ?? [];
+  const address = request.raw.socket.remoteAddress?.replace(/^::ffff:(?=\d+\.)/, '') ?? '';
+  return {
+    name: holderOf(request),
+    address: address === '' ? 'unix' : address,
+    isAdmin: scopes.includes('admin'),
+  };
+}
+
 /** What this request wants; null where the route is not in the table. */
 function needFor(request: FastifyRequest, parts: GateParts): Scope | 'open' | null {
   // Whoever may not look is not told either what there is.
@@ -74,9 +86,9 @@ export function gate(parts: GateParts) {
       localAddress: raw.socket.localAddress ?? '',
     };
     const astray = misdirection(called, parts.hosts);
-    if (astray !== null) return sendProblem(reply, 421, astray);
+    if (astray !== null) return sendProblem(reply, new Problem('misdirected', astray));
     if (target.length > mostTargetBytes)
-      return sendProblem(reply, 414, `At most ${mostTargetBytes} bytes are read.`);
+      return sendProblem(reply, new Problem('long_path', `At most ${mostTargetBytes} bytes are read.`));
     const need = needFor(request, parts);
     if (need === 'open') return undefined;
     if (await isClient(request, parts)) return undefined;
@@ -84,7 +96,7 @@ export function gate(parts: GateParts) {
     if (holder === null) return unauthorized(request, reply);
     if (need === null || !isWithin(holder.scopes, need)) {
       const detail = need === null ? 'Nobody may use this route.' : `This wants the scope ${need}.`;
-      return sendProblem(reply, 403, detail);
+      return sendProblem(reply, new Problem('forbidden', detail));
     }
     holders.set(request, holder);
     return undefined;
@@ -105,7 +117,7 @@ async function isClient(request: FastifyRequest, parts: GateParts): Promise<bool
 function unauthorized(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const isTold = request.raw.headers.authorization !== undefined;
   reply.header('www-authenticate', `Bearer realm="turnpike admin"${isTold ? ', error="invalid_token"' : ''}`);
-  return sendProblem(reply, 401, wantedOf(request));
+  return sendProblem(reply, new Problem('unauthorized', wantedOf(request)));
 }
 
 /** What would do, and, where a login of a client would, that this one is none. */

@@ -1,6 +1,13 @@
 /** The routes of the admin listener: what is not here does not exist. What each of them wants is in `scopes.ts`. */
 import type { Metrics } from '../telemetry/metrics.js';
 import { route, type ApiRoute } from './route.js';
+import { auditRoutes } from './routes/audit.js';
+import { credentialImportRoutes } from './routes/credential-import.js';
+import { credentialRoutes } from './routes/credentials.js';
+import { keyRoutes } from './routes/keys.js';
+import { liveTokenRoutes } from './routes/live-tokens.js';
+import { policyRoutes } from './routes/policies.js';
+import { tokenRoutes } from './routes/tokens.js';
 import { banRoutes } from './routes/bans.js';
 import { clusterRoutes } from './routes/cluster.js';
 import { eventRoutes } from './routes/events.js';
@@ -39,6 +46,8 @@ export interface AdminParts {
   readonly hosts?: readonly string[];
   /** Who reads /metrics without a token; `loopback` when left out. */
   readonly metricsFor?: 'loopback' | 'public' | 'token';
+  /** Told of what failed inside while a route was served; whoever asked is told nothing of it. */
+  readonly onFailure?: (route: string, error: unknown) => void;
   /** Without it there is no API. */
   readonly api?: AdminApi;
 }
@@ -87,5 +96,12 @@ function apiRoutes(services: AdminServices): ApiRoute[] {
     ...sessionRoutes(services),
     ...eventRoutes(services),
     ...reloadRoutes(services),
+    ...credentialRoutes(services),
+    ...credentialImportRoutes(services),
+    ...policyRoutes(services),
+    ...tokenRoutes(services),
+    ...liveTokenRoutes(services),
+    ...auditRoutes(services),
+    ...keyRoutes(services),
   ];
 }

@@ -9,6 +9,7 @@ import type { SharesPhase } from '../exits/shares.js';
 import type { Pins } from '../state/ports.js';
 import type { Upstream } from '../upstreams/upstream.js';
 import type { EventFeed } from './event-feed.js';
+import type { VaultServices, VaultStatus } from './vault-services.js';
 
 /** A pool as people see it. */
 export interface PoolRow {
@@ -82,7 +83,7 @@ export type FeedbackTaken =
   | { readonly kind: 'refused'; readonly detail: string };
 
 /** Figures of the whole gateway. */
-export interface Status {
+export interface Status extends VaultStatus {
   readonly version: string;
   readonly gatewayId: string;
   readonly phase: 'starting' | 'serving' | 'draining';
@@ -144,6 +145,8 @@ export interface AdminServices {
   readonly bans: Pick<BanDesk, 'list' | 'ban' | 'lift'>;
   readonly sessions: Pick<Pins, 'list' | 'drop'>;
   readonly feed: Pick<EventFeed, 'listen' | 'size' | 'isFull'>;
+  /** Null where no vault is configured. */
+  readonly vault: VaultServices | null;
   /** Why an exit at this address may not be added, or null. */
   addressFault(upstream: Upstream): string | null;
   /** Deals with the open tunnels of a banned exit; null: as configured. Returns how many it is about. */

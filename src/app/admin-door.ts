@@ -1,10 +1,12 @@
 /** The admin listener with its API and tokens, made of the parts of the gateway. */
 import { createAdminServer, type AdminServer, type Readiness } from '../admin/server.js';
 import type { ClusterRow } from '../admin/services.js';
+import type { VaultServices, VaultStatus } from '../admin/vault-services.js';
 import { TokenBook } from '../admin/tokens.js';
 import { EventFeed } from '../admin/event-feed.js';
 import type { Config } from '../config/config.js';
 import { formatAddress } from '../config/units.js';
+import type { GatewayNote } from '../core/events.js';
 import type { ListenAt } from '../gateway/listener.js';
 import type { GatewayServices } from '../gateway/services.js';
 import type { Subscriber } from '../telemetry/hub.js';
@@ -22,6 +24,8 @@ export interface DoorParts {
   readonly version: string;
   phase(): Readiness['phase'];
   readonly state: Pick<FleetState, 'kind' | 'strangers'>;
+  readonly vault: VaultServices | null;
+  vaultStatus(): VaultStatus;
   exchangesOpen(): number;
   cluster(exit: string | null): ClusterRow;
   /** Takes the configuration anew; null where nobody knows from where. */
@@ -56,21 +60,26 @@ export function makeAdminDoor(config: Config, parts: DoorParts): AdminDoor {
     {
       metrics,
       metricsFor: config.adminApi.metrics,
+      onFailure: (route, error) => services.emit(failureNote(route, error)),
       hosts: config.adminHosts,
       readiness: () => ({
         ...{ phase: parts.phase(), state: parts.state.kind() },
         isRefusing: services.shares.refusesAll(services.rules().runtime.pools.values()),
-        detail: { emptyPools: emptyPools(services), ...otherSecrets(parts.state.strangers()) },
+        detail: {
+          emptyPools: emptyPools(services),
+          ...otherSecrets(parts.state.strangers()),
+          ...parts.vaultStatus(),
+        },
       }),
       api: {
         tokens: new TokenBook(tokens),
         services: adminServices({
-          ...{ services, ...parts.desks, feed },
+          ...{ services, ...parts.desks, feed, vault: parts.vault },
           reload: () => parts.reload(),
           cluster: (exit) => parts.cluster(exit),
           status: () => ({
             ...{ version, gatewayId: services.gatewayId, phase: parts.phase() },
-            state: parts.state.kind(),
+            ...{ state: parts.state.kind(), ...parts.vaultStatus() },
             uptimeMs: Math.round(services.clock.nowMs() - beganMs),
             proxy: parts.proxyDoors().map(formatAddress),
             exchangesOpen: parts.exchangesOpen(),
@@ -101,4 +110,11 @@ function emptyPools(services: GatewayServices): string[] {
 /** Shown only where there is something to mend. */
 function otherSecrets(count: number): { readonly otherSecrets?: number } {
   return count === 0 ? {} : { otherSecrets: count };
+}
+
+/** What failed inside, for the log: what kind of error it was and where, and nothing that it may have in its hands. */
+function failureNote(route: string, error: unknown): GatewayNote {
+  const kind = error instanceof Error ? error.name : typeof error;
+  const at = error instanceof Error ? (/\n\s+at (.+)/.exec(error.stack ?? '')?.[1] ?? '') : '';
+  return { type: 'note', level: 'error', what: 'admin_failed', detail: { route, kind, at } };
 }

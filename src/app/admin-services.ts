@@ -11,6 +11,7 @@ import type {
   Status,
   TierRow,
 } from '../admin/services.js';
+import type { VaultServices } from '../admin/vault-services.js';
 import type { BanDesk } from '../exits/ban-desk.js';
 import { countExits } from '../exits/count-exits.js';
 import type { ExitDesk } from '../exits/exit-desk.js';
@@ -27,6 +28,7 @@ export interface AdminWorld {
   readonly exits: ExitDesk;
   readonly bans: BanDesk;
   readonly feed: EventFeed;
+  readonly vault: VaultServices | null;
   status(): Status;
   cluster(exit: string | null): ClusterRow;
   reload(): Promise<Reloaded | null>;
@@ -36,7 +38,7 @@ export interface AdminWorld {
 export function adminServices(world: AdminWorld): AdminServices {
   const { services, exits, bans, feed } = world;
   return {
-    ...{ clock: services.clock, exits, bans, feed },
+    ...{ clock: services.clock, exits, bans, feed, vault: world.vault },
     sessions: services.pins,
     status: () => world.status(),
     cluster: (exit) => world.cluster(exit),

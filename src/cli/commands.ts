@@ -12,6 +12,8 @@ import { rulesTestCommand } from './rules/test.js';
 import { clusterCommand } from './cluster.js';
 import { remoteCommands } from './remote.js';
 import { serve } from './serve.js';
+import { credentialCommands } from './credentials/credentials.js';
+import { policyCommands } from './credentials/policies.js';
 
 /** One command. */
 export interface CommandRow {
@@ -54,6 +56,8 @@ export const commands: readonly CommandRow[] = [
   },
   doctorCommand,
   ...remoteCommands,
+  ...credentialCommands,
+  ...policyCommands,
   clusterCommand,
   importCommand,
   testCommand,

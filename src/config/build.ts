@@ -16,6 +16,7 @@ import type { Resources } from './resources.js';
 import type { Settings } from './schema.js';
 import { sharingOf } from './sharing.js';
 import { stateOf } from './state.js';
+import { vaultOf } from './vault.js';
 import type { Secret } from '../core/secret.js';
 import { rulesOf } from './rules.js';
 import { formatAddress } from './units.js';
@@ -220,6 +221,7 @@ export function buildConfig(settings: Settings, resources: Resources, file: stri
     },
     state: stateOf(settings.state, resources),
     cluster: settings.cluster,
+    vault: vaultOf(settings.vault, resources),
     dataDir: resources.path(settings.data_dir),
   });
 }

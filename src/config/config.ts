@@ -136,6 +136,12 @@ export type StateConfig =
   | { readonly kind: 'memory' }
   | { readonly kind: 'redis'; readonly place: RedisAt; readonly prefix: string; readonly secret: Secret };
 
+/** Where the root key of the vault comes from. */
+export type VaultConfig =
+  | { readonly kind: 'env'; readonly name: string; readonly secret: Secret }
+  | { readonly kind: 'file'; readonly path: string }
+  | { readonly kind: 'command'; readonly argv: readonly string[] };
+
 /** Everything. `runtime-values.ts` makes of it what the runtime wants. */
 export interface Config {
   /** The file it came from, or null. */
@@ -169,5 +175,7 @@ export interface Config {
   readonly log: LogConfig;
   readonly state: StateConfig;
   readonly cluster: Settings['cluster'];
+  /** Null: there is no vault. */
+  readonly vault: VaultConfig | null;
   readonly dataDir: string;
 }

@@ -21,6 +21,7 @@ import {
 } from './schema-rules.js';
 import { clusterSchema } from './schema-sharing.js';
 import { stateSchema } from './schema-state.js';
+import { vaultSchema } from './schema-vault.js';
 
 /** The whole file. */
 export const configSchema = z
@@ -46,6 +47,7 @@ export const configSchema = z
       log: logSchema,
       state: stateSchema,
       cluster: clusterSchema,
+      vault: vaultSchema,
       data_dir: dataDirSchema,
     },
     { error: 'expected settings by name' },

@@ -2,6 +2,7 @@
  * Everything that happens, as one union. Log and metrics subscribe; who acts only emits.
  * No event holds a secret, a password or a full URL with a query.
  */
+import type { AlertEvent } from './alert-events.js';
 import type { Blame, ErrorCode } from './errors.js';
 import type { VaultEvent } from './vault-events.js';
 
@@ -273,6 +274,7 @@ export type TurnpikeEvent =
   | PoolLoaded
   | ListFetched
   | VaultEvent
+  | AlertEvent
   | GatewayNote;
 
 /** Tells everybody who listens. Never throws. */

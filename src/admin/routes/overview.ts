@@ -45,6 +45,8 @@ const status = z
     gatewayId: z.string(),
     phase: z.enum(['starting', 'serving', 'draining']),
     state: z.enum(['memory', 'shared', 'degraded']),
+    vault: z.enum(['off', 'sealed', 'open']),
+    storage: z.enum(['off', 'up', 'away']),
     uptimeMs: z.number(),
     proxy: z.array(z.string()),
     exits: exitCounts.describe('Over all pools.'),

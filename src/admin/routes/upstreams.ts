@@ -62,12 +62,12 @@ function shownCredential(of: Upstream): string | null {
   return name === null ? null : credentialId(name);
 }
 
-const unknown = (): Problem => new Problem(404, 'No pool has an exit of this id.');
+const unknown = (): Problem => new Problem('not_found', 'No pool has an exit of this id.');
 
 function readPlace(cursor: string | undefined): ExitPlace | null {
   if (cursor === undefined) return null;
   const [pool = '', index = '', id = ''] = placeOf(cursor).split('\n');
-  if (!/^\d{1,9}$/.test(index)) throw new Problem(400, 'The cursor is none of ours.');
+  if (!/^\d{1,9}$/.test(index)) throw new Problem('malformed', 'The cursor is none of ours.');
   return { pool, index: Number(index), id };
 }
 
@@ -77,7 +77,10 @@ function hasPool(services: AdminServices, name: string): boolean {
 
 function noPool(services: AdminServices, name: string): Problem {
   const names = services.pools().map((pool) => pool.name);
-  return new Problem(422, `There is no pool ${name}; the configuration has ${names.join(', ') || 'none'}.`);
+  return new Problem(
+    'impossible',
+    `There is no pool ${name}; the configuration has ${names.join(', ') || 'none'}.`,
+  );
 }
 
 function lookRoutes(services: AdminServices): ApiRoute[] {
@@ -120,7 +123,7 @@ function readExit(text: string, options: UpstreamOptions): Upstream {
   const { entries, problems } = parseList(text, options);
   const [entry] = entries;
   if (entry === undefined || problems.length > 0)
-    throw new Problem(422, `url: ${problems[0]?.reason ?? 'there is no exit in this line'}.`);
+    throw new Problem('impossible', `url: ${problems[0]?.reason ?? 'there is no exit in this line'}.`);
   return entry;
 }
 
@@ -145,11 +148,11 @@ function addRoute(services: AdminServices): ApiRoute {
       const options = { ...(weight !== undefined && { weight }), ...(tags !== undefined && { tags }) };
       const added = readExit(body.url, options);
       const fault = services.addressFault(added);
-      if (fault !== null) throw new Problem(422, fault);
+      if (fault !== null) throw new Problem('impossible', fault);
       const isNew = await exits.add(body.pool, added, by);
-      if (!isNew) throw new Problem(409, `The pool has this exit already, as ${added.id}.`);
+      if (!isNew) throw new Problem('exists', `The pool has this exit already, as ${added.id}.`);
       const row = exits.row(added.id);
-      if (row === null) throw new Problem(409, 'It was removed again at the same time.');
+      if (row === null) throw new Problem('conflict', 'It was removed again at the same time.');
       return shown({ ...row, pool: body.pool }, clock.nowMs());
     },
   });
