@@ -7,6 +7,7 @@ import { Secret } from '../core/secret.js';
 import type { ChangeListener } from '../storage/change-feed.js';
 import type { JsonObject } from '../storage/credential-ports.js';
 import type { ClientRecords, ClientRow } from '../storage/ports.js';
+import type { Actor } from './actor.js';
 import type { Audit } from './audit-entry.js';
 import type { Client } from './clients.js';
 import { hashPassword, readPasswordHash } from './password-hash.js';
@@ -20,13 +21,6 @@ export interface ClientDraft {
   readonly password?: string | null;
   /** `allow_from`, `tags`, `limits`, `targets`, `defaults`. */
   readonly settings: Readonly<Record<string, unknown>>;
-}
-
-/** Who asks. */
-export interface AskedBy {
-  /** Name of the API token. */
-  readonly actor: string;
-  readonly address: string | null;
 }
 
 /** What came of it. Rejects with StorageAway or AuditUnavailable where nothing was done. */
@@ -45,9 +39,9 @@ export type ClientSource = 'configuration' | 'storage';
 
 /** What the routes of `/clients` call; how a client looks and what it uses, they ask elsewhere. */
 export interface ClientDeskPort {
-  create(draft: ClientDraft, by: AskedBy): Promise<ClientChanged>;
-  replace(draft: ClientDraft, by: AskedBy): Promise<ClientChanged>;
-  remove(name: string, by: AskedBy): Promise<ClientChanged>;
+  create(draft: ClientDraft, by: Actor): Promise<ClientChanged>;
+  replace(draft: ClientDraft, by: Actor): Promise<ClientChanged>;
+  remove(name: string, by: Actor): Promise<ClientChanged>;
   /** Settings of a stored client as they were given; null where there is none of this name. */
   settingsOf(name: string): Readonly<Record<string, unknown>> | null;
 }
@@ -93,7 +87,7 @@ export class ClientDesk implements ClientDeskPort, ChangeListener {
     return this.#rows.get(name)?.document ?? null;
   }
 
-  async create(draft: ClientDraft, by: AskedBy): Promise<ClientChanged> {
+  async create(draft: ClientDraft, by: Actor): Promise<ClientChanged> {
     const { name, password = null } = draft;
     const problems = this.#problemsOf(draft, password !== null);
     if (problems.length > 0) return { kind: 'invalid', problems };
@@ -107,7 +101,7 @@ export class ClientDesk implements ClientDeskPort, ChangeListener {
     return this.#done(name);
   }
 
-  async replace(draft: ClientDraft, by: AskedBy): Promise<ClientChanged> {
+  async replace(draft: ClientDraft, by: Actor): Promise<ClientChanged> {
     const { name, password } = draft;
     if (this.parts.isConfigured(name)) return { kind: 'taken', by: 'configuration' };
     const before = this.#rows.get(name);
@@ -122,7 +116,7 @@ export class ClientDesk implements ClientDeskPort, ChangeListener {
     return (await this.parts.records.replace(client)) === null ? { kind: 'unknown' } : this.#done(name);
   }
 
-  async remove(name: string, by: AskedBy): Promise<ClientChanged> {
+  async remove(name: string, by: Actor): Promise<ClientChanged> {
     if (!this.#rows.has(name))
       return this.parts.isConfigured(name) ? { kind: 'taken', by: 'configuration' } : { kind: 'unknown' };
     await this.#record('client.remove', { name, settings: {} }, by);
@@ -172,10 +166,10 @@ export class ClientDesk implements ClientDeskPort, ChangeListener {
     return problems;
   }
 
-  async #record(action: string, { name, password, settings }: ClientDraft, by: AskedBy): Promise<void> {
+  async #record(action: string, { name, password, settings }: ClientDraft, by: Actor): Promise<void> {
     const word = password === undefined ? 'kept' : password === null ? 'none' : 'new';
     const detail = { client: name, password: word, settings: Object.keys(settings) };
-    await this.parts.audit.record({ action, ...by, outcome: 'ok', detail });
+    await this.parts.audit.record({ action, actor: by.name, address: by.address, outcome: 'ok', detail });
   }
 
   /** It is done, whether or not it can be read back now: the feed of changes will see to that. */
