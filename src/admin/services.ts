@@ -1,9 +1,11 @@
 /** What the routes need of the gateway, as interfaces: `app.ts` makes them, and nothing here knows the data plane. */
+import type { ClientDeskPort, ClientSource } from '../access/client-desk.js';
 import type { Clock } from '../core/clock.js';
 import type { BanDesk } from '../exits/ban-desk.js';
 import type { ExitState } from '../exits/count-exits.js';
 import type { LearntPace } from '../exits/paces.js';
 import type { ExitDesk } from '../exits/exit-desk.js';
+import type { LoginRead } from '../exits/upstream-logins.js';
 import type { ShareCount } from '../exits/share-counts.js';
 import type { SharesPhase } from '../exits/shares.js';
 import type { Pins } from '../state/ports.js';
@@ -24,6 +26,8 @@ export interface PoolRow {
 export interface ClientRow {
   readonly name: string;
   readonly login: 'password' | 'address';
+  /** Where it can be changed. */
+  readonly source: ClientSource;
   readonly allowFrom: readonly string[];
   readonly targets: readonly string[];
   /** Null: no limit. */
@@ -154,6 +158,10 @@ export interface AdminServices {
   testRules(test: RuleTest): Promise<RuleTestResult>;
   pools(): readonly PoolRow[];
   clients(): readonly ClientRow[];
+  /** Null: there is no storage, and no client can be stored. */
+  readonly clientDesk: ClientDeskPort | null;
+  /** The login of an upstream from the vault. */
+  upstreamLogin(key: string): Promise<LoginRead>;
   sites(): readonly SiteRow[];
   /** At most so many, those asked last first. */
   tiers(most: number): readonly TierRow[];

@@ -8,6 +8,7 @@ import type { Config } from '../config/config.js';
 import { formatAddress } from '../config/units.js';
 import type { GatewayNote } from '../core/events.js';
 import type { ListenAt } from '../gateway/listener.js';
+import type { MissingLogin } from '../exits/source-logins.js';
 import type { GatewayServices } from '../gateway/services.js';
 import type { Subscriber } from '../telemetry/hub.js';
 import type { Gauges, Metrics } from '../telemetry/metrics.js';
@@ -16,6 +17,7 @@ import { adminServices } from './admin-services.js';
 import { adminTokens } from './admin-tokens.js';
 import type { Desks } from './desks.js';
 import type { FleetState } from './fleet-state.js';
+import type { KeptLogins } from './kept-logins.js';
 
 /** What the listener shows. */
 export interface DoorParts {
@@ -25,6 +27,10 @@ export interface DoorParts {
   phase(): Readiness['phase'];
   readonly state: Pick<FleetState, 'kind' | 'strangers'>;
   readonly vault: VaultServices | null;
+  /** Null: there is no storage. */
+  readonly kept: KeptLogins | null;
+  /** Sources of pools that have no exits because their login is not to be had. */
+  missingLogins(): readonly MissingLogin[];
   vaultStatus(): VaultStatus;
   exchangesOpen(): number;
   cluster(exit: string | null): ClusterRow;
@@ -69,12 +75,14 @@ export function makeAdminDoor(config: Config, parts: DoorParts): AdminDoor {
           emptyPools: emptyPools(services),
           ...otherSecrets(parts.state.strangers()),
           ...parts.vaultStatus(),
+          ...missing(parts.missingLogins()),
+          ...unread(parts.kept),
         },
       }),
       api: {
         tokens: new TokenBook(tokens),
         services: adminServices({
-          ...{ services, ...parts.desks, feed, vault: parts.vault },
+          ...{ services, ...parts.desks, feed, vault: parts.vault, kept: parts.kept },
           reload: () => parts.reload(),
           cluster: (exit) => parts.cluster(exit),
           status: () => ({
@@ -110,6 +118,15 @@ function emptyPools(services: GatewayServices): string[] {
 /** Shown only where there is something to mend. */
 function otherSecrets(count: number): { readonly otherSecrets?: number } {
   return count === 0 ? {} : { otherSecrets: count };
+}
+
+function missing(logins: readonly MissingLogin[]): { readonly missingLogins?: readonly string[] } {
+  if (logins.length === 0) return {};
+  return { missingLogins: logins.map(({ path, credential, why }) => `${path}: vault:${credential} ${why}`) };
+}
+
+function unread(kept: KeptLogins | null): { readonly storedClients?: 'unread' } {
+  return kept === null || kept.stored.isRead ? {} : { storedClients: 'unread' };
 }
 
 /** What failed inside, for the log: what kind of error it was and where, and nothing that it may have in its hands. */

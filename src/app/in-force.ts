@@ -2,8 +2,6 @@
  * The rules in force and the keeper of their pools: the one reference that a reload swaps, and the place where a new
  * snapshot of a pool is taken or, coming from a keeper that is not in force, left.
  */
-import type { FailureLimit } from '../access/failure-limit.js';
-import type { StoredClients } from '../access/stored-clients.js';
 import type { Emit } from '../core/events.js';
 import type { TimerWheel } from '../core/timer-wheel.js';
 import type { Ledger } from '../exits/ledger.js';
@@ -11,11 +9,11 @@ import { createListFetch } from '../exits/list-fetch.js';
 import { PoolKeeper } from '../exits/pool-keeper.js';
 import { Roster } from '../exits/roster.js';
 import { MAX_LIST_BYTES } from '../exits/sources.js';
-import type { UpstreamLogins } from '../exits/upstream-logins.js';
 import type { Rules } from '../gateway/services.js';
 import type { OwnAddresses } from '../protocol/target.js';
 import { conflictText, passwordConflicts } from '../upstreams/password-conflicts.js';
 import { buildPool, type Pool } from '../upstreams/pool.js';
+import type { RulesLogins } from './kept-logins.js';
 import { withPools, type BuiltRules, type RulesParts } from './rules.js';
 
 /** A list that takes longer to come is given up. */
@@ -24,17 +22,11 @@ const LIST_TIMEOUT_MS = 30_000;
 const MOST_CONFLICTS = 20;
 
 /** What it works with. */
-export interface InForceParts {
+export interface InForceParts extends RulesLogins {
   readonly ledger: Ledger;
   readonly wheel: TimerWheel;
   readonly emit: Emit;
   readonly own: OwnAddresses;
-  /** Logins of upstreams that are in the vault. */
-  readonly logins: UpstreamLogins;
-  /** Clients that are not in the configuration; null where there is no storage. */
-  readonly stored: StoredClients | null;
-  /** Failed logins; stored clients count in the same. */
-  readonly failures: FailureLimit;
   /** The compiled thread that reads big lists. */
   readonly listWorker: URL;
   /** Told of every change but the first: what lives longer than rules follows. */

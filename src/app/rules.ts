@@ -65,6 +65,13 @@ export function hasChanged(id: string, before: Rules, now: Rules): boolean {
   return was !== null && is !== null && !isSameWay(was, is);
 }
 
+/** Whether the exit is asked with another login than before. */
+export function hasOtherLogin(id: string, before: Rules, now: Rules): boolean {
+  const was = exitOf(before, id);
+  const is = exitOf(now, id);
+  return was !== null && is !== null && loginOf(was) !== loginOf(is);
+}
+
 function exitOf({ runtime }: Rules, id: string): Upstream | null {
   for (const { indexById, upstreams } of runtime.pools.values()) {
     const index = indexById.get(id);

@@ -1,8 +1,6 @@
 /** Makes the parts of the data plane, and holds the one reference to the rules that a reload swaps. */
 import os from 'node:os';
-import { FailureLimit } from '../access/failure-limit.js';
 import { RateLimits } from '../access/rate-limit.js';
-import type { StoredClients } from '../access/stored-clients.js';
 import type { Config } from '../config/config.js';
 import { banRulesOf } from '../config/runtime-values.js';
 import { afterTurn, type Clock } from '../core/clock.js';
@@ -13,9 +11,9 @@ import { ClientReports } from '../exits/client-reports.js';
 import { Ledger } from '../exits/ledger.js';
 import { Paces } from '../exits/paces.js';
 import { Trickle } from '../exits/trickle.js';
-import { noUpstreamLogins, type UpstreamLogins } from '../exits/upstream-logins.js';
 import type { Shares } from '../exits/shares.js';
 import type { Roster } from '../exits/roster.js';
+import type { MissingLogin } from '../exits/source-logins.js';
 import { Admission } from '../gateway/admission.js';
 import { DoorLimits } from '../gateway/door-limits.js';
 import type { Relay } from '../gateway/relay.js';
@@ -44,7 +42,8 @@ import type { Pool } from '../upstreams/pool.js';
 import { applyBan, heldBans } from './apply-ban.js';
 import { makeFleetState, type FleetState } from './fleet-state.js';
 import { InForce } from './in-force.js';
-import { buildRules, hasChanged, type BuiltRules, type RulesParts } from './rules.js';
+import { withoutStorage, type RulesLogins } from './kept-logins.js';
+import { buildRules, hasChanged, hasOtherLogin, type BuiltRules, type RulesParts } from './rules.js';
 
 /** What the parts are made of. */
 export interface Basics {
@@ -57,16 +56,9 @@ export interface Basics {
   readonly listWorker: URL;
   readonly version: string;
   /** What the storage gives; nothing without one. */
-  readonly kept?: KeptLogins;
+  readonly kept?: RulesLogins | null;
   /** Requests under way, once there are listeners. */
   exchangesOpen(): number;
-}
-
-/** Logins that are kept in the storage: those of clients, and those at upstreams. */
-export interface KeptLogins {
-  readonly failures: FailureLimit;
-  readonly stored: StoredClients;
-  readonly logins: UpstreamLogins;
 }
 
 /** The parts, and the rules in force. */
@@ -88,6 +80,8 @@ export interface Plant {
   start(): void;
   /** An exit was banned for a site. */
   exitBanned(id: string): void;
+  /** Sources of pools that have no exits because their login is not to be had. */
+  missingLogins(): readonly MissingLogin[];
   /** Pools change no more. */
   close(): void;
 }
@@ -104,7 +98,7 @@ export async function buildPlant(config: Config, basics: Basics): Promise<Plant>
   const ledger = new Ledger(banRulesOf(config), random);
   const inForce = new InForce({
     ...{ ledger, wheel, emit, own, listWorker },
-    ...(basics.kept ?? { failures: new FailureLimit(), stored: null, logins: noUpstreamLogins }),
+    ...(basics.kept ?? withoutStorage()),
     onChange: (before, now) => follow(services, before, now),
   });
   inForce.use(await buildRules(config, inForce.rulesParts));
@@ -132,6 +126,7 @@ export async function buildPlant(config: Config, basics: Basics): Promise<Plant>
       state.start();
     },
     exitBanned: (id) => inForce.built.keeper.exitBanned(id),
+    missingLogins: () => inForce.built.keeper.missingLogins(),
     close: () => inForce.built.keeper.close(),
   };
 }
@@ -210,6 +205,10 @@ function follow(services: GatewayServices, before: Rules, now: Rules): void {
   // Only of exits in use can there be a connection of before: a few thousand, where a pool may have a million.
   const busy = [...services.ledger.busy(), ...services.opener.idle.keys().map(exitOfKey)];
   const changed = new Set(busy.filter((id) => hasChanged(id, before, now)));
+  // A login that was refused and is another now may be right.
+  for (const { slot, site, upstream } of services.ledger.bans())
+    if (site === null && hasOtherLogin(upstream.id, before, now))
+      services.ledger.lift(slot, null, services.clock.nowMs());
   // The pools of the moment, and not of this swap: exits are added and removed in between, too.
   services.opener.idle.keepOnly((key) => {
     const exit = exitOfKey(key);
