@@ -1,7 +1,7 @@
 /** The first schema: credentials, policies, tokens, audit, keys, clients. */
 import type { Words } from './schema-steps.js';
 
-const credentials = ({ bytes, text }: Words): string[] => [
+const credentials = ({ bytes, text, flat }: Words): string[] => [
   `create table credentials (
     id ${text} primary key,
     key ${text} not null unique,
@@ -22,7 +22,7 @@ const credentials = ({ bytes, text }: Words): string[] => [
   `create table credential_uses (
     credential_id ${text} primary key references credentials (id) on delete cascade,
     uses bigint not null,
-    last_used_ms bigint not null)`,
+    last_used_ms bigint not null)${flat}`,
   `create table policies (
     id ${text} primary key,
     name ${text} not null unique,
@@ -32,7 +32,7 @@ const credentials = ({ bytes, text }: Words): string[] => [
     updated_ms bigint not null)`,
 ];
 
-const tokens = ({ text }: Words): string[] => [
+const tokens = ({ text, flat }: Words): string[] => [
   `create table tokens (
     hash ${text} primary key,
     credential_id ${text} not null references credentials (id) on delete cascade,
@@ -46,7 +46,7 @@ const tokens = ({ text }: Words): string[] => [
     over_ms bigint not null,
     uses bigint not null,
     max_uses bigint,
-    addresses ${text} not null)`,
+    addresses ${text} not null)${flat}`,
   'create index tokens_credential on tokens (credential_id)',
   'create index tokens_over on tokens (over_ms)',
   `create table holds (
@@ -54,7 +54,7 @@ const tokens = ({ text }: Words): string[] => [
     slot bigint not null,
     token_hash ${text} not null unique,
     until_ms bigint not null,
-    primary key (credential_id, slot))`,
+    primary key (credential_id, slot))${flat}`,
   'create index holds_until on holds (until_ms)',
 ];
 
@@ -79,8 +79,7 @@ const audit = (words: Words): string[] => [
     primary key (chain, n))`,
   'create index audit_at on audit (at_ms, chain, n)',
   ...searched.map(
-    (name) =>
-      `create index audit_${name} on audit (${name}, at_ms, chain, n) where ${name} is not null`,
+    (name) => `create index audit_${name} on audit (${name}, at_ms, chain, n) where ${name} is not null`,
   ),
   ...(words.engine === 'sqlite' ? onlyGrowsInSqlite : onlyGrowsInPostgres),
 ];
@@ -109,7 +108,7 @@ const keys = ({ bytes, text }: Words): string[] => [
   `create table vault_values (name ${text} primary key, value ${bytes} not null)`,
 ];
 
-const others = ({ text }: Words): string[] => [
+const others = ({ text, flat }: Words): string[] => [
   `create table claims (name ${text} primary key, holder ${text} not null, until_ms bigint not null)`,
   `create table clients (
     name ${text} primary key,
@@ -129,8 +128,8 @@ const others = ({ text }: Words): string[] => [
     kind ${text} not null,
     ref ${text} not null,
     seq bigint not null unique,
-    primary key (kind, ref))`,
-  `create table counters (name ${text} primary key, value bigint not null)`,
+    primary key (kind, ref))${flat}`,
+  `create table counters (name ${text} primary key, value bigint not null)${flat}`,
   `insert into counters (name, value) values ('changes', 0)`,
 ];
 

@@ -10,13 +10,15 @@ export interface Words {
   readonly bytes: 'blob' | 'bytea';
   /** Text that sorts by its bytes. */
   readonly text: string;
+  /** Ends a table that is kept by its primary key alone. */
+  readonly flat: string;
 }
 
 /** The words of an engine. */
 export const wordsOf = (engine: Words['engine']): Words =>
   engine === 'sqlite'
-    ? { engine, bytes: 'blob', text: 'text' }
-    : { engine, bytes: 'bytea', text: 'text collate "C"' };
+    ? { engine, bytes: 'blob', text: 'text', flat: ' without rowid' }
+    : { engine, bytes: 'bytea', text: 'text collate "C"', flat: '' };
 
 /** Version n is what stands after the first n steps. */
 export const schemaSteps: readonly ((words: Words) => readonly string[])[] = [firstSchema];
