@@ -9,6 +9,7 @@ import { liveTokenRoutes } from './routes/live-tokens.js';
 import { policyRoutes } from './routes/policies.js';
 import { tokenRoutes } from './routes/tokens.js';
 import { banRoutes } from './routes/bans.js';
+import { clientRoutes } from './routes/clients.js';
 import { clusterRoutes } from './routes/cluster.js';
 import { eventRoutes } from './routes/events.js';
 import { overviewRoutes } from './routes/overview.js';
@@ -91,6 +92,7 @@ function apiRoutes(services: AdminServices): ApiRoute[] {
     ...banRoutes(services),
     ...siteRoutes(services),
     ...clusterRoutes(services),
+    ...clientRoutes(services),
     ...feedbackRoutes(services),
     ...ruleRoutes(services),
     ...sessionRoutes(services),

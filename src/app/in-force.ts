@@ -9,6 +9,7 @@ import { createListFetch } from '../exits/list-fetch.js';
 import { PoolKeeper } from '../exits/pool-keeper.js';
 import { Roster } from '../exits/roster.js';
 import { MAX_LIST_BYTES } from '../exits/sources.js';
+import type { UpstreamLogins } from '../exits/upstream-logins.js';
 import type { Rules } from '../gateway/services.js';
 import type { OwnAddresses } from '../protocol/target.js';
 import { conflictText, passwordConflicts } from '../upstreams/password-conflicts.js';
@@ -54,6 +55,10 @@ export class InForce {
         return keeper;
       },
     };
+  }
+
+  get logins(): UpstreamLogins {
+    return this.parts.logins;
   }
 
   get built(): BuiltRules {

@@ -13,6 +13,7 @@ import { Paces } from '../exits/paces.js';
 import { Trickle } from '../exits/trickle.js';
 import type { Shares } from '../exits/shares.js';
 import type { Roster } from '../exits/roster.js';
+import type { UpstreamLogins } from '../exits/upstream-logins.js';
 import type { MissingLogin } from '../exits/source-logins.js';
 import { Admission } from '../gateway/admission.js';
 import { DoorLimits } from '../gateway/door-limits.js';
@@ -74,6 +75,7 @@ export interface Plant {
   swap(built: BuiltRules): void;
   /** What was added to pools and removed from them by hand. */
   readonly roster: Roster;
+  readonly logins: UpstreamLogins;
   /** Puts new snapshots of pools in force; all other rules stay. */
   setPools(pools: ReadonlyMap<string, Pool>): void;
   /** Begins to ask for lists again, and to share what gateways share. */
@@ -117,7 +119,7 @@ export async function buildPlant(config: Config, basics: Basics): Promise<Plant>
     ...{ wheel, ledger, inForce, receipts, gatewayId, pins, shares, sharedLimits, turns: state.turns },
   });
   return {
-    ...{ services, state, rulesParts: inForce.rulesParts, roster: inForce.roster },
+    ...{ services, state, rulesParts: inForce.rulesParts, roster: inForce.roster, logins: inForce.logins },
     sites: () => inForce.built.sites,
     swap: (built) => inForce.use(built),
     setPools: (pools) => inForce.setPools(pools),

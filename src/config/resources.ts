@@ -14,6 +14,7 @@ import { listOf, mapOf, textOf } from './reading.js';
 import { fileTrouble, resolveSecret } from './secrets.js';
 import type { Resolved, SecretSources } from './secrets.js';
 import { checkState } from './state.js';
+import { loginToCome } from './vault-login.js';
 import { checkVault } from './vault.js';
 
 /** Look-ups with a memory. */
@@ -120,12 +121,10 @@ interface Check {
   readonly found: Findings;
 }
 
-/** What a credential is taken for while nobody has opened the vault: its key alone is known. */
-const someLogin = { key: 'some', username: 'user', password: 'password' };
-
 /** The vault is not asked: whether the login is there, a gateway that runs tells. */
 function loginOf(entry: Readonly<Record<string, unknown>>): UpstreamOptions {
-  return textOf(entry['credential']) === null ? {} : { login: someLogin };
+  const credential = textOf(entry['credential']);
+  return credential === null ? {} : { login: loginToCome(credential) };
 }
 
 function checkUrl(
