@@ -17,6 +17,7 @@ import type { Resources } from './resources.js';
 import type { Settings } from './schema.js';
 import { sharingOf } from './sharing.js';
 import { stateOf } from './state.js';
+import { vaultOf } from './vault.js';
 import type { Secret } from '../core/secret.js';
 import { rulesOf } from './rules.js';
 import { formatAddress } from './units.js';
@@ -221,6 +222,7 @@ export function buildConfig(settings: Settings, resources: Resources, file: stri
     cluster: settings.cluster,
     audit: { file: settings.audit.file === undefined ? null : resources.path(settings.audit.file) },
     alerts: alertsOf(settings.alerts, resources),
+    vault: vaultOf(settings.vault, resources),
     dataDir: resources.path(settings.data_dir),
   });
 }

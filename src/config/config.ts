@@ -154,6 +154,11 @@ export interface AlertsConfig {
     readonly allow: readonly string[];
   }[];
 }
+/** Where the root key of the vault comes from. */
+export type VaultConfig =
+  | { readonly kind: 'env'; readonly name: string; readonly secret: Secret }
+  | { readonly kind: 'file'; readonly path: string }
+  | { readonly kind: 'command'; readonly argv: readonly string[] };
 
 /** Everything. `runtime-values.ts` makes of it what the runtime wants. */
 export interface Config {
@@ -190,5 +195,7 @@ export interface Config {
   readonly cluster: Settings['cluster'];
   readonly audit: AuditConfig;
   readonly alerts: AlertsConfig;
+  /** Null: there is no vault. */
+  readonly vault: VaultConfig | null;
   readonly dataDir: string;
 }

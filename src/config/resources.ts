@@ -15,6 +15,7 @@ import { listOf, mapOf, textOf } from './reading.js';
 import { fileTrouble, resolveSecret } from './secrets.js';
 import type { Resolved, SecretSources } from './secrets.js';
 import { checkState } from './state.js';
+import { checkVault } from './vault.js';
 
 /** Look-ups with a memory. */
 export interface Resources {
@@ -234,5 +235,8 @@ export function checkResources(tree: Tree, resources: Resources): Findings {
   checkAdmin(mapOf(tree['admin']), check);
   check.found.problems.push(...checkState(mapOf(tree['state']), resources));
   check.found.problems.push(...checkAlerts(mapOf(tree['alerts']), resources));
+  const vault = checkVault(mapOf(tree['vault']), resources);
+  check.found.problems.push(...vault.problems);
+  check.found.warnings.push(...vault.warnings);
   return check.found;
 }

@@ -23,6 +23,7 @@ import {
 } from './schema-rules.js';
 import { clusterSchema } from './schema-sharing.js';
 import { stateSchema } from './schema-state.js';
+import { vaultSchema } from './schema-vault.js';
 
 /** The whole file. */
 export const configSchema = z
@@ -50,6 +51,7 @@ export const configSchema = z
       cluster: clusterSchema,
       audit: auditSchema,
       alerts: alertsSchema,
+      vault: vaultSchema,
       data_dir: dataDirSchema,
     },
     { error: 'expected settings by name' },
