@@ -4,6 +4,7 @@ import type { ControlDefaults } from '../request/controls.js';
 import type { Pacing } from '../upstreams/pool.js';
 import { cityName } from '../upstreams/upstream.js';
 import type { UpstreamOptions } from '../upstreams/upstream.js';
+import { alertsOf } from './alerts.js';
 import type {
   AdminConfig,
   ClientConfig,
@@ -221,6 +222,8 @@ export function buildConfig(settings: Settings, resources: Resources, file: stri
     },
     state: stateOf(settings.state, resources),
     cluster: settings.cluster,
+    audit: { file: settings.audit.file === undefined ? null : resources.path(settings.audit.file) },
+    alerts: alertsOf(settings.alerts, resources),
     vault: vaultOf(settings.vault, resources),
     dataDir: resources.path(settings.data_dir),
   });

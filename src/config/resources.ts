@@ -6,6 +6,7 @@ import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import tls from 'node:tls';
 import { Secret } from '../core/secret.js';
+import { checkAlerts } from './alerts.js';
 import { parseTemplate } from '../upstreams/template.js';
 import { parseUpstreamUrl, type UpstreamOptions } from '../upstreams/upstream.js';
 import type { Tree } from './document.js';
@@ -263,6 +264,7 @@ export function checkResources(tree: Tree, resources: Resources): Findings {
   }
   checkAdmin(mapOf(tree['admin']), check);
   check.found.problems.push(...checkState(mapOf(tree['state']), resources));
+  check.found.problems.push(...checkAlerts(mapOf(tree['alerts']), resources));
   const vault = checkVault(mapOf(tree['vault']), resources);
   check.found.problems.push(...vault.problems);
   check.found.warnings.push(...vault.warnings);

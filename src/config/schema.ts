@@ -4,6 +4,8 @@
  */
 import { z } from 'zod';
 import { adminSchema } from './schema-admin.js';
+import { alertsSchema } from './schema-alerts.js';
+import { auditSchema } from './schema-audit.js';
 import { captureSchema, detectionSchema, rulesSchema } from './schema-detection.js';
 import { clientsSchema, listenSchema, targetsSchema } from './schema-listen.js';
 import { poolsSchema } from './schema-pools.js';
@@ -47,6 +49,8 @@ export const configSchema = z
       log: logSchema,
       state: stateSchema,
       cluster: clusterSchema,
+      audit: auditSchema,
+      alerts: alertsSchema,
       vault: vaultSchema,
       data_dir: dataDirSchema,
     },
