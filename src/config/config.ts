@@ -157,6 +157,17 @@ export interface AlertsConfig {
     readonly allow: readonly string[];
   }[];
 }
+/** Where the records are; `isSet`: the configuration says so, and nobody guessed. */
+export type StorageConfig = { readonly isSet: boolean; readonly callMs: number } & (
+  | { readonly kind: 'sqlite'; readonly path: string }
+  | {
+      readonly kind: 'postgres';
+      readonly url: Secret;
+      readonly ca: string | null;
+      readonly connections: number;
+    }
+);
+
 /** Where the root key of the vault comes from. */
 export type VaultConfig =
   | { readonly kind: 'env'; readonly name: string; readonly secret: Secret }
@@ -196,6 +207,7 @@ export interface Config {
   readonly log: LogConfig;
   readonly state: StateConfig;
   readonly cluster: Settings['cluster'];
+  readonly storage: StorageConfig;
   readonly audit: AuditConfig;
   readonly alerts: AlertsConfig;
   /** Null: there is no vault. */

@@ -15,6 +15,7 @@ import { listOf, mapOf, textOf } from './reading.js';
 import { fileTrouble, resolveSecret } from './secrets.js';
 import type { Resolved, SecretSources } from './secrets.js';
 import { checkState } from './state.js';
+import { checkStorage } from './storage.js';
 import { loginToCome } from './vault-login.js';
 import { checkVault } from './vault.js';
 
@@ -165,7 +166,11 @@ function checkTemplate(
   }
   const parsed = parseTemplate(resolved.secret.reveal(), options);
   if (parsed.kind === 'bad') found.problems.push({ path, message: parsed.reason });
-  else if (resolved.literal && options.login === undefined && parsed.template.base.login?.password.reveal() !== '') {
+  else if (
+    resolved.literal &&
+    options.login === undefined &&
+    parsed.template.base.login?.password.reveal() !== ''
+  ) {
     found.warnings.push({ path, message: literalPassword });
   }
 }
@@ -264,6 +269,7 @@ export function checkResources(tree: Tree, resources: Resources): Findings {
   }
   checkAdmin(mapOf(tree['admin']), check);
   check.found.problems.push(...checkState(mapOf(tree['state']), resources));
+  check.found.problems.push(...checkStorage(mapOf(tree['storage']), resources));
   check.found.problems.push(...checkAlerts(mapOf(tree['alerts']), resources));
   const vault = checkVault(mapOf(tree['vault']), resources);
   check.found.problems.push(...vault.problems);

@@ -171,6 +171,9 @@ export const clientSchema = z.strictObject(
 );
 
 /** `clients` */
-export const clientsSchema = withHelp(z.array(clientSchema, { error: 'expected a list of clients' }).prefault([]), {
-  help: 'Who may use the proxy. Without clients no login is asked, and only loopback listeners start.',
-});
+export const clientsSchema = withHelp(
+  z.array(clientSchema, { error: 'expected a list of clients' }).prefault([]),
+  {
+    help: 'Who may use the proxy. Without clients no login is asked, and only loopback listeners start.',
+  },
+);
