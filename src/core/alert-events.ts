@@ -84,10 +84,4 @@ export interface WebhookTried {
 }
 
 export type AlertEvent =
-  | TokenLeaked
-  | AuditSinkTurned
-  | AuditRefused
-  | AuditAnchored
-  | AuditDiskTurned
-  | AlertRaised
-  | WebhookTried;
+  TokenLeaked | AuditSinkTurned | AuditRefused | AuditAnchored | AuditDiskTurned | AlertRaised | WebhookTried;

@@ -3,6 +3,7 @@
  * No event holds a secret, a password or a full URL with a query.
  */
 import type { Blame, ErrorCode } from './errors.js';
+import type { TokenEvent } from './token-events.js';
 import type { VaultEvent } from './vault-events.js';
 
 /** Where the time of an exchange went, in milliseconds; null where the phase was not reached. */
@@ -273,6 +274,7 @@ export type TurnpikeEvent =
   | PoolLoaded
   | ListFetched
   | VaultEvent
+  | TokenEvent
   | GatewayNote;
 
 /** Tells everybody who listens. Never throws. */
