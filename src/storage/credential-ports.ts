@@ -61,6 +61,8 @@ export type NewCredential = Pick<
 
 /** What may be changed of a credential; what is left out stays. */
 export interface CredentialChange {
+  /** Only while the key is this credential's; `gone` where it was removed and its key was given away again. */
+  readonly id?: string;
   readonly meta?: JsonObject;
   readonly status?: CredentialStatus;
   /** Together with `status`: how long it lasts; null: without end. */
