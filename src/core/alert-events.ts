@@ -37,9 +37,10 @@ export interface AuditAnchored {
   readonly hash: string;
 }
 
-/** The disk of the audit file is nearly full, or has room again. */
+/** A disk that the audit is on is nearly full, or has room again. */
 export interface AuditDiskTurned {
   readonly type: 'audit_disk_turned';
+  readonly disk: AuditSinkName;
   readonly state: 'nearly_full' | 'roomy';
   readonly usedPercent: number;
 }
@@ -67,6 +68,8 @@ export interface AlertRaised {
   /** What it is about: a policy, a sink, a key; empty for the whole gateway. */
   readonly subject: string;
   readonly atMs: number;
+  /** Id of the alert that is over; null where one is raised. */
+  readonly clears: string | null;
   /** One sentence for people. Never a secret. */
   readonly message: string;
   readonly detail: Readonly<Record<string, string | number | boolean | null>>;

@@ -2,6 +2,7 @@
  * Everything that happens, as one union. Log and metrics subscribe; who acts only emits.
  * No event holds a secret, a password or a full URL with a query.
  */
+import type { AlertEvent } from './alert-events.js';
 import type { Blame, ErrorCode } from './errors.js';
 import type { TokenEvent } from './token-events.js';
 import type { VaultEvent } from './vault-events.js';
@@ -275,6 +276,7 @@ export type TurnpikeEvent =
   | ListFetched
   | VaultEvent
   | TokenEvent
+  | AlertEvent
   | GatewayNote;
 
 /** Tells everybody who listens. Never throws. */

@@ -16,6 +16,7 @@ import type {
   TurnpikeEvent,
   UpstreamConnection,
 } from '../core/events.js';
+import { AlertCounts } from './alert-counts.js';
 import { methodClass, nameOrNone, statusClass, verdictClass } from './label-values.js';
 import { metricTable } from './metric-table.js';
 import type { MetricName } from './metric-table.js';
@@ -96,6 +97,7 @@ export class EventCounts {
   private readonly notes = counters('turnpike_notes_total');
   private readonly poolLoads = counters('turnpike_pool_loads_total');
   private readonly listFetches = counters('turnpike_list_fetches_total');
+  private readonly alerts = new AlertCounts();
   private readonly exchangeSeries = new Map<string, ExchangeSeries>();
   private readonly doors = new Map<string, Door>();
 
@@ -163,13 +165,11 @@ export class EventCounts {
       case 'list_fetched':
         this.loaded(event);
         return;
-      case 'vault_changed':
-      case 'key_changed':
-      case 'key_worn':
-        return;
       case 'note':
         this.notes.of(event.level).value += 1;
         return;
+      default:
+        this.alerts.add(event);
     }
   }
 
@@ -222,7 +222,9 @@ export class EventCounts {
     }));
     const openName = 'turnpike_client_connections_open';
     return (
-      families.map((family) => family.text()).join('') + readingsText(openName, metricTable[openName], open)
+      families.map((family) => family.text()).join('') +
+      this.alerts.text() +
+      readingsText(openName, metricTable[openName], open)
     );
   }
 

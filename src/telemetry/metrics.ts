@@ -45,6 +45,17 @@ export interface VaultReadings {
   readonly recordsBroken: number;
 }
 
+/** How the audit is. */
+export interface AuditReadings {
+  readonly recorded: number;
+  readonly sinks: readonly {
+    readonly sink: string;
+    readonly isWorking: boolean;
+    readonly failures: number;
+    readonly behind: number;
+  }[];
+}
+
 /** Live values, asked for when metrics are read. What is left out is not shown. */
 export interface Gauges {
   readonly exchangesOpen?: () => number;
@@ -64,6 +75,8 @@ export interface Gauges {
   readonly state?: () => StateReadings | null;
   /** Null where there is no vault. */
   readonly vault?: () => VaultReadings | null;
+  /** Null where there is no audit. */
+  readonly audit?: () => AuditReadings | null;
   readonly requestsWaiting?: () => number;
   readonly pacedPairs?: () => number;
   /** Exits that are this gateway's, by shared pool. */
@@ -124,6 +137,7 @@ function gaugesText(gauges: Gauges, version: string): string {
     ),
     ...stateTexts(gauges.state?.() ?? null, text),
     ...vaultTexts(gauges.vault?.() ?? null, text),
+    ...auditTexts(gauges.audit?.() ?? null, text),
     text('turnpike_log_lines_dropped_total', asReading(gauges.logLinesDropped)),
     text('turnpike_captures_failed_total', asReading(gauges.capturesFailed)),
     text('turnpike_build_info', [{ labels: [version, process.version], value: 1 }]),
@@ -162,6 +176,29 @@ function vaultTexts(
     text('turnpike_vault_key_wraps', one(vault?.wraps)),
     text('turnpike_vault_records_left', one(vault?.recordsLeft)),
     text('turnpike_vault_records_broken', one(vault?.recordsBroken)),
+  ];
+}
+
+function auditTexts(
+  audit: AuditReadings | null,
+  text: (name: MetricName, readings: Iterable<Reading>) => string,
+): string[] {
+  const bySink = (read: (sink: AuditReadings['sinks'][number]) => number): Reading[] =>
+    (audit?.sinks ?? []).map((each) => ({ labels: [each.sink], value: read(each) }));
+  return [
+    text('turnpike_audit_records_total', one(audit?.recorded)),
+    text(
+      'turnpike_audit_sink_working',
+      bySink(({ isWorking }) => Number(isWorking)),
+    ),
+    text(
+      'turnpike_audit_sink_failures_total',
+      bySink(({ failures }) => failures),
+    ),
+    text(
+      'turnpike_audit_sink_behind',
+      bySink(({ behind }) => behind),
+    ),
   ];
 }
 

@@ -4,7 +4,7 @@ import { canonicalJson, ChainWriter, recordHash, rowOf } from '../../src/access/
 import type { Json } from '../../src/storage/credential-ports.js';
 import { auditKey, chainOf, checked, entryOf, faultsOf } from '../support/audit.js';
 
-const json = fc.jsonValue({ maxDepth: 4, noUnicodeString: false }) as fc.Arbitrary<Json>;
+const json = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<Json>;
 
 describe('the canonical form of JSON', () => {
   it('says the same, and is the same for any order of names', () => {
@@ -12,7 +12,7 @@ describe('the canonical form of JSON', () => {
       if (value === null || typeof value !== 'object') return value;
       if (Array.isArray(value)) return value.map((each: Json) => shuffled(each));
       const fields = Object.entries(value).reverse();
-      return Object.fromEntries(fields.map(([name, each]) => [name, shuffled(each as Json)]));
+      return Object.fromEntries(fields.map(([name, each]) => [name, shuffled(each)]));
     };
     fc.assert(
       fc.property(json, (value) => {
@@ -49,13 +49,13 @@ describe('a record of an entry', () => {
     const entry = fc.record({
       ...{ action: fc.string(), actor: fc.string(), outcome: fc.string() },
       ...{ address: fc.option(fc.string()), task: fc.option(fc.string()), target: fc.option(fc.string()) },
-      detail: fc.dictionary(fc.string(), json) as fc.Arbitrary<Record<string, Json>>,
+      detail: fc.dictionary<string, Json>(fc.string(), json),
     });
     const place = { chain: 'c', n: 1, atMs: 5 };
     fc.assert(
       fc.property(entry, entry, (a, b) => {
         const [first, second] = [rowOf(a, place), rowOf(b, place)];
-        const isSame = JSON.stringify(first) === JSON.stringify(second);
+        const isSame = canonicalJson({ ...first }) === canonicalJson({ ...second });
         if (isSame) return;
         expect(recordHash(auditKey, '', first)).not.toBe(recordHash(auditKey, '', second));
       }),

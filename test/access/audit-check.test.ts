@@ -5,7 +5,9 @@ import type { AuditRow } from '../../src/storage/ports.js';
 import { auditKey, chainOf, checked, entryOf, faultsOf } from '../support/audit.js';
 
 const kinds = (rows: readonly AuditRow[], anchors: readonly AuditRow[] = []): string[] =>
-  faultsOf(checked(rows, anchors)).map(({ kind, n, to }) => (n === to ? `${kind} ${n}` : `${kind} ${n}-${to}`));
+  faultsOf(checked(rows, anchors)).map(({ kind, n, to }) =>
+    n === to ? `${kind} ${n}` : `${kind} ${n}-${to}`,
+  );
 
 const without = (rows: readonly AuditRow[], from: number, to = from): AuditRow[] =>
   rows.filter(({ n }) => n < from || n > to);
@@ -15,7 +17,9 @@ describe('a check of records', () => {
   const at = (n: number): AuditRow => rows[n - 1] as AuditRow;
 
   it('names what was altered, removed, moved, cut off, and copied over', () => {
-    expect(kinds(rows.map((row) => (row.n === 5 ? { ...row, actor: 'nobody' } : row)))).toEqual(['altered 5']);
+    expect(kinds(rows.map((row) => (row.n === 5 ? { ...row, actor: 'nobody' } : row)))).toEqual([
+      'altered 5',
+    ]);
     const flipped = rows.map((row) => (row.n === 5 ? { ...row, hash: row.hash.replace(/^./, 'x') } : row));
     expect(kinds(flipped)).toEqual(['altered 5', 'altered 6']);
     expect(kinds(without(rows, 3, 6))).toEqual(['missing 3-6']);
@@ -48,7 +52,12 @@ describe('a check of records', () => {
     const writer = new ChainWriter(auditKey, 'c2');
     const head = at(20);
     const start = writer.next(
-      { action: 'audit.start', actor: 'system', outcome: 'ok', detail: { before: [['c1', 20, head.hash], 'x', [1]] } },
+      {
+        action: 'audit.start',
+        actor: 'system',
+        outcome: 'ok',
+        detail: { before: [['c1', 20, head.hash], 'x', [1]] },
+      },
       5,
     );
     expect(kinds([...rows, start])).toEqual([]);
@@ -69,17 +78,22 @@ describe('a check of records', () => {
 
   it('needs no memory of where the fault was: 2,000 random tamperings, each is seen', () => {
     fc.assert(
-      fc.property(fc.nat(3), fc.integer({ min: 1, max: 19 }), fc.integer({ min: 1, max: 20 }), (way, a, b) => {
-        const tampered =
-          way === 0
-            ? without(rows, a)
-            : way === 1
-              ? rows.slice(0, a)
-              : way === 2
-                ? swapped(rows, a, b === a ? a + 1 : b)
-                : rows.map((row) => (row.n === a ? { ...row, atMs: row.atMs + b } : row));
-        expect(kinds(tampered, [at(20)])).not.toEqual([]);
-      }),
+      fc.property(
+        fc.nat(3),
+        fc.integer({ min: 1, max: 19 }),
+        fc.integer({ min: 1, max: 20 }),
+        (way, a, b) => {
+          const tampered =
+            way === 0
+              ? without(rows, a)
+              : way === 1
+                ? rows.slice(0, a)
+                : way === 2
+                  ? swapped(rows, a, b === a ? a + 1 : b)
+                  : rows.map((row) => (row.n === a ? { ...row, atMs: row.atMs + b } : row));
+          expect(kinds(tampered, [at(20)])).not.toEqual([]);
+        },
+      ),
       { numRuns: 2000 },
     );
   });

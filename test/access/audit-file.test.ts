@@ -1,5 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { appendFileSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -100,29 +108,35 @@ describe('the audit in a file', () => {
     await expect(new AuditFile(join(folder, 'none', 'audit')).heads()).rejects.toThrow('ENOENT');
   });
 
-  const small = spawnSync('sh', ['-c', 'd=$(mktemp -d) && mount -t tmpfs -o size=64k none "$d" && echo "$d"']);
+  const small = spawnSync('sh', [
+    '-c',
+    'd=$(mktemp -d) && mount -t tmpfs -o size=64k none "$d" && echo "$d"',
+  ]);
   const mounted = small.status === 0 ? small.stdout.toString().trim() : '';
   afterAll(() => void (mounted !== '' && spawnSync('umount', [mounted])));
-  it.skipIf(mounted === '')('K8 goes on behind the line that a full disk tore, once there is room', async () => {
-    const path = join(mounted, 'audit.log');
-    const file = new AuditFile(path);
-    const many = chainOf(400);
-    let at = 0;
-    const fill = async (): Promise<void> => {
-      for (; at < many.length; at += 7) await file.append(many.slice(at, at + 7));
-    };
-    writeFileSync(join(mounted, 'ballast'), 'x'.repeat(20_000));
-    await expect(fill()).rejects.toThrow('ENOSPC');
-    await expect(fill()).rejects.toThrow('ENOSPC');
-    rmSync(join(mounted, 'ballast'));
-    const before = at;
-    for (; at < before + 28; at += 7) await file.append(many.slice(at, at + 7));
-    const list = await findings(path);
-    expect(faultsOf({ records: 0, heads: [], more: 0, findings: list })).toEqual([]);
-    expect(list.map(({ kind }) => kind)).toContain('torn');
-    expect(await file.heads()).toMatchObject([{ n: at }]);
-    await file.close();
-  });
+  it.skipIf(mounted === '')(
+    'K8 goes on behind the line that a full disk tore, once there is room',
+    async () => {
+      const path = join(mounted, 'audit.log');
+      const file = new AuditFile(path);
+      const many = chainOf(400);
+      let at = 0;
+      const fill = async (): Promise<void> => {
+        for (; at < many.length; at += 7) await file.append(many.slice(at, at + 7));
+      };
+      writeFileSync(join(mounted, 'ballast'), 'x'.repeat(20_000));
+      await expect(fill()).rejects.toThrow('ENOSPC');
+      await expect(fill()).rejects.toThrow('ENOSPC');
+      rmSync(join(mounted, 'ballast'));
+      const before = at;
+      for (; at < before + 28; at += 7) await file.append(many.slice(at, at + 7));
+      const list = await findings(path);
+      expect(faultsOf({ records: 0, heads: [], more: 0, findings: list })).toEqual([]);
+      expect(list.map(({ kind }) => kind)).toContain('torn');
+      expect(await file.heads()).toMatchObject([{ n: at }]);
+      await file.close();
+    },
+  );
 });
 
 describe('K8 1,000 random tamperings with a file', () => {

@@ -38,12 +38,12 @@ function bench(sinks: readonly ScriptedSink[], parts: Partial<AuditParts> = {}):
 /** How promises stand. */
 function watch(promises: readonly Promise<void>[]): ('open' | 'ok' | 'refused')[] {
   const states = promises.map((): 'open' | 'ok' | 'refused' => 'open');
-  promises.forEach((each, index) =>
+  for (const [index, each] of promises.entries()) {
     each.then(
       () => (states[index] = 'ok'),
       (error: unknown) => (states[index] = error instanceof AuditUnavailable ? 'refused' : 'open'),
-    ),
-  );
+    );
+  }
   return states;
 }
 
@@ -207,7 +207,8 @@ describe('the beginning and the end of a chain', () => {
     await settled();
     await Promise.all(Array.from({ length: 1500 }, (_, index) => audit.record(entryOf(index))));
     await settled();
-    const anchors = (): number[] => events.flatMap((each) => (each.type === 'audit_anchored' ? [each.n] : []));
+    const anchors = (): number[] =>
+      events.flatMap((each) => (each.type === 'audit_anchored' ? [each.n] : []));
     expect(file.anchors.map(({ n }) => n)).toEqual(anchors());
     expect(anchors()[0]).toBeGreaterThanOrEqual(1000);
     await pass(61_000);

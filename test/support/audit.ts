@@ -17,7 +17,7 @@ export const entryOf = (task: number | string): AuditEntry => ({
   policy: 'shop',
   task: String(task),
   outcome: 'ok',
-  detail: { uses: 1, 'grün': ['a', null, true] },
+  detail: { uses: 1, grün: ['a', null, true] },
 });
 
 /** A chain of so many records. */

@@ -28,6 +28,15 @@ const known: Readonly<Record<TurnpikeEvent['type'], true>> = {
   vault_changed: true,
   key_changed: true,
   key_worn: true,
+  credential_status_changed: true,
+  token_used: true,
+  token_leaked: true,
+  audit_sink_turned: true,
+  audit_refused: true,
+  audit_anchored: true,
+  audit_disk_turned: true,
+  alert_raised: true,
+  webhook_tried: true,
   note: true,
 };
 const eventTypes = Object.keys(known);
