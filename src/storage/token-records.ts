@@ -7,6 +7,7 @@ import { credentialColumns, credentialOf, secretOf } from './credential-records.
 import type {
   Issued,
   JsonObject,
+  LiveTokenQuery,
   NewToken,
   TokenRecords,
   TokenRow,
@@ -118,6 +119,21 @@ export class SqlTokens implements TokenRecords {
     return row === undefined ? null : tokenOf(row);
   }
 
+  async live({ after, limit, credential, holder, policy }: LiveTokenQuery): Promise<readonly TokenRow[]> {
+    let query = this.queries.db
+      .selectFrom('tokens')
+      .selectAll()
+      .where('state', '=', 'live')
+      .where('expires_ms', '>', this.queries.now())
+      .orderBy('hash')
+      .limit(limit);
+    if (after !== null) query = query.where('hash', '>', after);
+    if (credential !== undefined) query = query.where('credential_key', '=', credential);
+    if (holder !== undefined) query = query.where('holder', '=', holder);
+    if (policy !== undefined) query = query.where('policy', '=', policy);
+    return (await this.queries.read(query)).map(tokenOf);
+  }
+
   async revokeOf(credentialId: string): Promise<number> {
     const { db } = this.queries;
     const locked = sql`select id from credentials where id = ${credentialId} ${this.queries.lock()}`;
@@ -145,7 +161,7 @@ export class SqlTokens implements TokenRecords {
       .where('until_ms', '<=', this.queries.now())
       .limit(limit);
     await this.queries.write(db.deleteFrom('holds').where('token_hash', 'in', over));
-    return await this.queries.write(db.deleteFrom('tokens').where('hash', 'in', old));
+    return this.queries.write(db.deleteFrom('tokens').where('hash', 'in', old));
   }
 
   async liveCounts(): Promise<ReadonlyMap<string, number>> {
