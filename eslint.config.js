@@ -11,6 +11,8 @@ const typedFiles = ['**/*.{ts,mts}'];
 const testFiles = ['test/**/*.ts', 'bench/**/*.ts'];
 const outsideTime = 'time is an argument. Take a Clock from src/core/clock.ts';
 const outsideChance = 'chance is an argument. Take a Random from src/core/random.ts';
+const outsideCiphers =
+  'a nonce that is used twice or a tag that is cut short gives everything away. Use aeadSeal and aeadOpen of src/core/aead.ts';
 const outsideEnv =
   'the environment is read once, in src/config/load.ts. Take the value from the frozen Config';
 
@@ -29,11 +31,18 @@ const bannedClockProperties = [
 ];
 const bannedEnv = { object: 'process', property: 'env', message: `process.env: ${outsideEnv}.` };
 
+const ciphers = ['createCipheriv', 'createDecipheriv', 'default'];
+
 const bannedImports = {
   paths: [
     { name: 'node:timers', message: `node:timers: ${outsideTime}.` },
     { name: 'node:timers/promises', message: `node:timers/promises: ${outsideTime}.` },
     { name: 'node:perf_hooks', importNames: ['performance'], message: `performance: ${outsideTime}.` },
+    {
+      name: 'node:crypto',
+      importNames: ciphers,
+      message: `Ciphers: ${outsideCiphers}.`,
+    },
     {
       name: 'node:process',
       importNames: ['env', 'hrtime'],
@@ -47,6 +56,11 @@ const bannedImports = {
       message: 'Name Node modules with their node: prefix.',
     },
   ],
+};
+
+const withoutCipherBan = {
+  ...bannedImports,
+  paths: bannedImports.paths.filter(({ importNames }) => importNames !== ciphers),
 };
 
 const bannedSyntax = [
@@ -165,6 +179,11 @@ export default tseslint.config(
       'no-restricted-properties': ['error', bannedEnv],
       'no-restricted-syntax': 'off',
     },
+  },
+  {
+    // The only place that may encrypt.
+    files: ['src/core/aead.ts'],
+    rules: { 'no-restricted-imports': ['error', withoutCipherBan] },
   },
   {
     // The only place that may read the environment.

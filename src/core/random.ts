@@ -18,6 +18,9 @@ export const systemRandom: Random = {
   hex: (bytes) => randomBytes(bytes).toString('hex'),
 };
 
+/** Unpredictable bytes, for keys: no text of them is ever made. */
+export const systemBytes = (count: number): Buffer => randomBytes(count);
+
 /** The same numbers for the same seed (mulberry32); for tests and simulations, never for secrets. */
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0;

@@ -4,20 +4,25 @@ import type { ErrorCode } from '../core/errors.js';
 import type {
   BanSpared,
   BodyNotInspected,
+  ClientConnection,
   ConnectionRefused,
   CredentialBanned,
   ExchangeEnded,
   ExitBanned,
+  ListFetched,
+  PoolLoaded,
   SessionPinned,
   SiteGuarded,
   TurnpikeEvent,
   UpstreamConnection,
 } from '../core/events.js';
+import { AlertCounts } from './alert-counts.js';
 import { methodClass, nameOrNone, statusClass, verdictClass } from './label-values.js';
 import { metricTable } from './metric-table.js';
 import type { MetricName } from './metric-table.js';
 import { Counters, Histograms, readingsText } from './series.js';
 import type { Count, Histogram } from './series.js';
+import { TokenCounts } from './token-counts.js';
 
 const counters = (name: MetricName): Counters => new Counters(name, metricTable[name]);
 const histograms = (name: MetricName): Histograms => new Histograms(name, metricTable[name]);
@@ -93,6 +98,8 @@ export class EventCounts {
   private readonly notes = counters('turnpike_notes_total');
   private readonly poolLoads = counters('turnpike_pool_loads_total');
   private readonly listFetches = counters('turnpike_list_fetches_total');
+  private readonly alerts = new AlertCounts();
+  private readonly tokens = new TokenCounts();
   private readonly exchangeSeries = new Map<string, ExchangeSeries>();
   private readonly doors = new Map<string, Door>();
 
@@ -144,10 +151,8 @@ export class EventCounts {
         this.pins.of(event.reason).value += 1;
         return;
       case 'client_connected':
-        this.door(event.listener).opened.value += 1;
-        return;
       case 'client_disconnected':
-        this.door(event.listener).closed.value += 1;
+        this.passedDoor(event);
         return;
       case 'connection_refused':
         this.refused.of(event.reason).value += 1;
@@ -159,15 +164,28 @@ export class EventCounts {
         this.reloads.of(event.outcome).value += 1;
         return;
       case 'pool_loaded':
-        this.poolLoads.of(event.pool, event.outcome).value += 1;
-        return;
       case 'list_fetched':
-        this.listFetches.of(event.pool, event.outcome).value += 1;
+        this.loaded(event);
         return;
       case 'note':
         this.notes.of(event.level).value += 1;
         return;
+      case 'token_used':
+      case 'credential_status_changed':
+        this.tokens.add(event);
+        return;
+      default:
+        this.alerts.add(event);
     }
+  }
+
+  private passedDoor({ type, listener }: ClientConnection): void {
+    const door = this.door(listener);
+    (type === 'client_connected' ? door.opened : door.closed).value += 1;
+  }
+
+  private loaded({ type, pool, outcome }: PoolLoaded | ListFetched): void {
+    (type === 'pool_loaded' ? this.poolLoads : this.listFetches).of(pool, outcome).value += 1;
   }
 
   private guarded({ change, lifted }: SiteGuarded): void {
@@ -210,7 +228,10 @@ export class EventCounts {
     }));
     const openName = 'turnpike_client_connections_open';
     return (
-      families.map((family) => family.text()).join('') + readingsText(openName, metricTable[openName], open)
+      families.map((family) => family.text()).join('') +
+      this.alerts.text() +
+      this.tokens.text() +
+      readingsText(openName, metricTable[openName], open)
     );
   }
 

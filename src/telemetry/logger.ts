@@ -17,16 +17,16 @@ import type {
   CredentialBanned,
   ExitBanned,
   FeedbackGiven,
+  SessionPinned,
   SiteGuarded,
-  ListFetched,
   PoolChanged,
-  PoolLoaded,
   TurnpikeEvent,
 } from '../core/events.js';
 import { createExchangeLine } from './line.js';
 import type { RedactableField } from './line.js';
 import { openLogSink } from './log-sink.js';
 import type { LogSink } from './log-sink.js';
+import { plainLine } from './plain-lines.js';
 import { scrub } from '../core/scrub.js';
 
 /** What is logged, and where. */
@@ -91,15 +91,7 @@ class EventLog implements Log {
         if (this.pino.isLevelEnabled('debug')) this.attempt(event);
         return;
       case 'session_pinned':
-        if (!this.pino.isLevelEnabled('debug')) return;
-        this.pino.debug({
-          event: 'session_pinned',
-          client: this.shown('client', event.client),
-          session: this.shown('session', event.session),
-          upstream: event.upstream,
-          generation: event.generation,
-          reason: event.reason,
-        });
+        if (this.pino.isLevelEnabled('debug')) this.pinned(event);
         return;
       case 'exit_banned':
       case 'credential_banned':
@@ -130,16 +122,16 @@ class EventLog implements Log {
       case 'note':
         this.note(event);
         return;
-      case 'pool_loaded':
-      case 'list_fetched': {
-        const level = event.outcome === 'kept' || event.outcome === 'failed' ? 'warn' : 'info';
-        this.pino[level]({ event: event.type, ...pick(event) });
-        return;
-      }
       case 'client_connected':
       case 'client_disconnected':
       case 'upstream_connection':
+      case 'audit_refused':
+      case 'token_used':
         return;
+      default: {
+        const { level, fields } = plainLine(event);
+        this.pino[level](fields);
+      }
     }
   };
 
@@ -171,6 +163,17 @@ class EventLog implements Log {
       verdict: event.verdict,
       reason: scrub(event.reason),
       retried: event.retried,
+    });
+  }
+
+  private pinned(event: SessionPinned): void {
+    this.pino.debug({
+      event: 'session_pinned',
+      client: this.shown('client', event.client),
+      session: this.shown('session', event.session),
+      upstream: event.upstream,
+      generation: event.generation,
+      reason: event.reason,
     });
   }
 
@@ -277,13 +280,6 @@ function shownEvidence(evidence: BanEvidence | null | undefined): Record<string,
   const { requestId, status, rule, field, bodyHash } = evidence;
   return { requestId, status, rule, field, bodyHash };
 }
-/** What is said of the exits of a pool. */
-const pick = (event: PoolLoaded | ListFetched): object => ({
-  pool: event.pool,
-  outcome: event.outcome,
-  reason: scrub(event.reason),
-  ...(event.type === 'pool_loaded' && { exits: event.exits }),
-});
 
 const isPlain = (value: unknown): boolean =>
   value === null || typeof value === 'number' || typeof value === 'boolean';

@@ -34,6 +34,34 @@ export interface StateReadings {
   readonly isAlone: boolean;
 }
 
+/** How the vault is. */
+export interface VaultReadings {
+  readonly isOpen: boolean;
+  /** Keys by state. */
+  readonly keys: ReadonlyMap<string, number>;
+  /** Of the key that seals. */
+  readonly wraps: number;
+  readonly recordsLeft: number;
+  readonly recordsBroken: number;
+}
+
+/** How the audit is. */
+export interface AuditReadings {
+  readonly recorded: number;
+  readonly sinks: readonly {
+    readonly sink: string;
+    readonly isWorking: boolean;
+    readonly failures: number;
+    readonly behind: number;
+  }[];
+}
+
+/** How credentials and policies are. */
+export interface CredentialReadings {
+  readonly counts: Readonly<Record<string, number>>;
+  readonly policies: readonly { readonly policy: string; readonly total: number; readonly usable: number }[];
+}
+
 /** Live values, asked for when metrics are read. What is left out is not shown. */
 export interface Gauges {
   readonly exchangesOpen?: () => number;
@@ -51,6 +79,12 @@ export interface Gauges {
   readonly eventListenersDropped?: () => number;
   /** Null where nothing is shared. */
   readonly state?: () => StateReadings | null;
+  /** Null where there is no vault. */
+  readonly vault?: () => VaultReadings | null;
+  /** Null where there is no audit. */
+  readonly audit?: () => AuditReadings | null;
+  /** Null where there is no vault, or its credentials were not read yet. */
+  readonly credentials?: () => CredentialReadings | null;
   readonly requestsWaiting?: () => number;
   readonly pacedPairs?: () => number;
   /** Exits that are this gateway's, by shared pool. */
@@ -110,19 +144,24 @@ function gaugesText(gauges: Gauges, version: string): string {
       Array.from(gauges.exitsOwn?.() ?? [], ([pool, value]) => ({ labels: [pool], value })),
     ),
     ...stateTexts(gauges.state?.() ?? null, text),
+    ...vaultTexts(gauges.vault?.() ?? null, text),
+    ...auditTexts(gauges.audit?.() ?? null, text),
+    ...credentialTexts(gauges.credentials?.() ?? null, text),
     text('turnpike_log_lines_dropped_total', asReading(gauges.logLinesDropped)),
     text('turnpike_captures_failed_total', asReading(gauges.capturesFailed)),
     text('turnpike_build_info', [{ labels: [version, process.version], value: 1 }]),
   ].join('');
 }
 
+const byName = (counts: Readonly<Record<string, number>> = {}): Reading[] =>
+  Object.entries(counts).map(([name, value]) => ({ labels: [name], value }));
+
+const one = (value: number | undefined): Reading[] => (value === undefined ? [] : [{ labels: [], value }]);
+
 function stateTexts(
   state: StateReadings | null,
   text: (name: MetricName, readings: Iterable<Reading>) => string,
 ): string[] {
-  const one = (value: number | undefined): Reading[] => (value === undefined ? [] : [{ labels: [], value }]);
-  const byName = (counts: Readonly<Record<string, number>> = {}): Reading[] =>
-    Object.entries(counts).map(([name, value]) => ({ labels: [name], value }));
   return [
     text('turnpike_state_shared', one(state === null ? undefined : Number(state.isShared))),
     text('turnpike_state_gateways', one(state?.gateways)),
@@ -134,6 +173,60 @@ function stateTexts(
     text('turnpike_turns_total', byName(state?.turns)),
     text('turnpike_sharing_alone', one(state === null ? undefined : Number(state.isAlone))),
     text('turnpike_state_bans_total', byName(state?.bans)),
+  ];
+}
+
+function vaultTexts(
+  vault: VaultReadings | null,
+  text: (name: MetricName, readings: Iterable<Reading>) => string,
+): string[] {
+  return [
+    text('turnpike_vault_open', one(vault === null ? undefined : Number(vault.isOpen))),
+    text('turnpike_vault_keys', byLabel(vault === null ? undefined : () => vault.keys)),
+    text('turnpike_vault_key_wraps', one(vault?.wraps)),
+    text('turnpike_vault_records_left', one(vault?.recordsLeft)),
+    text('turnpike_vault_records_broken', one(vault?.recordsBroken)),
+  ];
+}
+
+function auditTexts(
+  audit: AuditReadings | null,
+  text: (name: MetricName, readings: Iterable<Reading>) => string,
+): string[] {
+  const bySink = (read: (sink: AuditReadings['sinks'][number]) => number): Reading[] =>
+    (audit?.sinks ?? []).map((each) => ({ labels: [each.sink], value: read(each) }));
+  return [
+    text('turnpike_audit_records_total', one(audit?.recorded)),
+    text(
+      'turnpike_audit_sink_working',
+      bySink(({ isWorking }) => Number(isWorking)),
+    ),
+    text(
+      'turnpike_audit_sink_failures_total',
+      bySink(({ failures }) => failures),
+    ),
+    text(
+      'turnpike_audit_sink_behind',
+      bySink(({ behind }) => behind),
+    ),
+  ];
+}
+
+function credentialTexts(
+  credentials: CredentialReadings | null,
+  text: (name: MetricName, readings: Iterable<Reading>) => string,
+): string[] {
+  const policies = credentials?.policies ?? [];
+  return [
+    text('turnpike_credentials', byName(credentials?.counts)),
+    text(
+      'turnpike_policy_credentials',
+      policies.map(({ policy, total }) => ({ labels: [policy], value: total })),
+    ),
+    text(
+      'turnpike_policy_usable',
+      policies.map(({ policy, usable }) => ({ labels: [policy], value: usable })),
+    ),
   ];
 }
 

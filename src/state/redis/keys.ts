@@ -3,7 +3,8 @@
  * one node of a cluster, and the buckets are few and spread over the nodes. Whatever a client named is put in as an
  * HMAC under the fleet's secret: who reads Redis learns no session and can't aim at one.
  */
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from 'node:crypto';
+import { createHmac, hkdfSync } from 'node:crypto';
+import { aeadOpen, aeadSeal, NONCE_BYTES } from '../../core/aead.js';
 import type { Secret } from '../../core/secret.js';
 import { bucketOf, LEASE_BUCKETS } from '../../facts/lease.js';
 import type { Random } from '../../core/random.js';
@@ -11,8 +12,7 @@ import type { Random } from '../../core/random.js';
 const BUCKETS = LEASE_BUCKETS;
 /** Bans are few, and every gateway asks each bucket for changes every two seconds. */
 export const BAN_BUCKETS = 16;
-const NONCE_BYTES = 12;
-const TAG_BYTES = 16;
+const unbound = Buffer.alloc(0);
 
 /** Names of keys and channels, and the secret behind them. */
 export class RedisKeys {
@@ -94,6 +94,12 @@ export class RedisKeys {
     return this.#hashedIn('limits', key);
   }
 
+  /** The keys of the rates of a group and of its candidates. */
+  groupLimits(group: string, candidates: readonly string[]): [string, ...string[]] {
+    const start = this.#hashedIn('groups', group);
+    return [start, ...candidates.map((candidate) => `${start}:${this.hashed(candidate)}`)];
+  }
+
   /** The key of a turn. */
   turn(key: string): string {
     return this.#hashedIn('turns', key);
@@ -112,24 +118,13 @@ export class RedisKeys {
   /** A name that only gateways of the fleet can read. */
   seal(text: string): string {
     const nonce = Buffer.from(this.random.hex(NONCE_BYTES), 'hex');
-    const cipher = createCipheriv('aes-256-gcm', this.#sealKey, nonce, { authTagLength: TAG_BYTES });
-    const sealed = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+    const sealed = aeadSeal(this.#sealKey, nonce, Buffer.from(text, 'utf8'), unbound);
     return sealed.toString('base64url');
   }
 
   /** The name again; null for what the fleet didn't seal. */
   unseal(sealed: string): string | null {
-    const bytes = Buffer.from(sealed, 'base64url');
-    if (bytes.length < NONCE_BYTES + TAG_BYTES) return null;
-    const nonce = bytes.subarray(0, NONCE_BYTES);
-    const decipher = createDecipheriv('aes-256-gcm', this.#sealKey, nonce, { authTagLength: TAG_BYTES });
-    decipher.setAuthTag(bytes.subarray(bytes.length - TAG_BYTES));
-    try {
-      const inner = bytes.subarray(NONCE_BYTES, bytes.length - TAG_BYTES);
-      return Buffer.concat([decipher.update(inner), decipher.final()]).toString('utf8');
-    } catch {
-      return null;
-    }
+    return aeadOpen(this.#sealKey, Buffer.from(sealed, 'base64url'), unbound)?.toString('utf8') ?? null;
   }
 
   #hashedIn(what: string, key: string): string {
