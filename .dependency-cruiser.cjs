@@ -19,10 +19,10 @@ const importTable = {
   checkup: { imports: ['core'], types: ['outcome'] },
   state: { imports: ['core', 'facts'], types: ['checkup'] },
   storage: { imports: ['core'] },
-  exits: { imports: ['core', 'protocol', 'facts', 'upstreams', 'state'] },
+  exits: { imports: ['core', 'protocol', 'facts', 'upstreams', 'state', 'open'] },
   open: { imports: ['core', 'http1', 'protocol'], types: ['upstreams'] },
   vault: { imports: ['core', 'storage'] },
-  access: { imports: ['core', 'protocol', 'facts', 'request', 'state', 'storage', 'vault'] },
+  access: { imports: ['core', 'protocol', 'facts', 'request', 'state', 'storage', 'vault', 'open'] },
   telemetry: { imports: ['core'] },
   gateway: {
     imports: [
@@ -39,7 +39,7 @@ const importTable = {
   admin: {
     imports: [
       ...['core', 'facts', 'upstreams', 'routing', 'outcome'],
-      ...['exits', 'state', 'vault', 'access', 'telemetry'],
+      ...['exits', 'state', 'storage', 'vault', 'access', 'telemetry'],
     ],
   },
   config: { imports: ['core', ...pureFolders] },

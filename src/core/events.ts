@@ -2,7 +2,9 @@
  * Everything that happens, as one union. Log and metrics subscribe; who acts only emits.
  * No event holds a secret, a password or a full URL with a query.
  */
+import type { AlertEvent } from './alert-events.js';
 import type { Blame, ErrorCode } from './errors.js';
+import type { TokenEvent } from './token-events.js';
 import type { VaultEvent } from './vault-events.js';
 
 /** Where the time of an exchange went, in milliseconds; null where the phase was not reached. */
@@ -273,6 +275,8 @@ export type TurnpikeEvent =
   | PoolLoaded
   | ListFetched
   | VaultEvent
+  | TokenEvent
+  | AlertEvent
   | GatewayNote;
 
 /** Tells everybody who listens. Never throws. */

@@ -4,10 +4,9 @@
  * judged, and the one that was judged is dialled. Redirects are followed three times, each judged like the first; the
  * login of the URL goes to its own origin only. Reasons name the host and nothing else of the URL: it may hold a token.
  */
-import dns from 'node:dns';
-import { Agent, request } from 'undici';
-import { checkResolvedAddress, checkTarget, parseAuthority } from '../protocol/target.js';
-import type { OwnAddresses, Target, TargetPolicy } from '../protocol/target.js';
+import { request } from 'undici';
+import { AddressRefused, checkedAgent, faultText, type Resolve } from '../open/checked-agent.js';
+import type { OwnAddresses, TargetPolicy } from '../protocol/target.js';
 
 /** What is asked for. */
 export interface ListAsk {
@@ -33,11 +32,6 @@ export type FetchedList =
 /** Asks for a list; never rejects. */
 export type FetchList = (ask: ListAsk) => Promise<FetchedList>;
 
-/** Resolves a name to all of its addresses. */
-export type Resolve = (
-  name: string,
-) => Promise<readonly { readonly address: string; readonly family: number }[]>;
-
 /** Bounds and surroundings. */
 export interface FetchParts {
   readonly own: OwnAddresses;
@@ -47,7 +41,6 @@ export interface FetchParts {
 }
 
 const MOST_REDIRECTS = 3;
-const systemResolve: Resolve = (name) => dns.promises.lookup(name, { all: true });
 
 /** Why a list was not had; `message` is for people. */
 class Refusal extends Error {}
@@ -62,7 +55,7 @@ export function createListFetch(parts: FetchParts): FetchList {
       if (error instanceof Refusal) return { kind: 'failed', reason: error.message };
       const reason = signal.aborted
         ? 'there was no whole answer in time'
-        : `${reasonOf(error)} while fetching the list`;
+        : `${faultText(error)} while fetching the list`;
       return { kind: 'failed', reason };
     }
   };
@@ -113,8 +106,7 @@ type Answer = FetchedList | { readonly kind: 'redirect'; readonly location: stri
 
 async function askOnce(url: URL, around: Surroundings): Promise<Answer> {
   const { ask, parts, signal, login } = around;
-  const target = judged(url, ask.policy, parts.own);
-  const agent = new Agent({ connect: { lookup: checkedLookup(target, ask.policy, parts) }, pipelining: 0 });
+  const agent = agentFor(url, around);
   try {
     const { statusCode, headers, body } = await request(`${url.origin}${url.pathname}${url.search}`, {
       dispatcher: agent,
@@ -149,38 +141,17 @@ function conditionsOf(last: ListStamp | null): Record<string, string> {
 }
 
 /** @throws Refusal where the address may not be visited */
-function judged(url: URL, policy: TargetPolicy, own: OwnAddresses): Target {
-  const port = url.port === '' ? (url.protocol === 'https:' ? '443' : '80') : url.port;
-  const parsed = parseAuthority(`${url.hostname}:${port}`);
-  if (parsed.kind === 'refused') throw new Refusal('the URL of the list has no proper host');
-  const failure = checkTarget(parsed.target, policy, own);
-  if (failure !== null)
-    throw new Refusal(`${parsed.target.hostPort} may not be asked for lists; name it under allow`);
-  return parsed.target;
-}
-
-type LookupDone = (
-  error: NodeJS.ErrnoException | null,
-  address: string | { address: string; family: number }[],
-  family?: number,
-) => void;
-
-/** A look-up that gives only addresses that may be visited, so that no answer of a name server leads elsewhere. */
-function checkedLookup(target: Target, policy: TargetPolicy, parts: FetchParts) {
-  const resolve = parts.resolve ?? systemResolve;
-  return (name: string, options: dns.LookupOptions, done: LookupDone): void => {
-    const give = (addresses: readonly { address: string; family: number }[]): void => {
-      const good = addresses.filter(
-        ({ address }) => checkResolvedAddress(target, address, policy, parts.own) === null,
-      );
-      const [first] = good;
-      if (first === undefined) {
-        done(Object.assign(new Error('no address may be visited'), { code: 'EADDRREFUSED' }), []);
-      } else if (options.all === true) done(null, good);
-      else done(null, first.address, first.family);
-    };
-    resolve(name).then(give, (error: NodeJS.ErrnoException) => done(error, []));
-  };
+function agentFor(url: URL, { ask, parts }: Surroundings): ReturnType<typeof checkedAgent> {
+  try {
+    return checkedAgent(url, { ...parts, policy: ask.policy });
+  } catch (error) {
+    if (!(error instanceof AddressRefused)) throw error;
+    throw new Refusal(
+      error.hostPort === null
+        ? 'the URL of the list has no proper host'
+        : `${error.hostPort} may not be asked for lists; name it under allow`,
+    );
+  }
 }
 
 async function wholeBody(body: AsyncIterable<Buffer>, maxBytes: number, host: string): Promise<Uint8Array> {
@@ -203,10 +174,4 @@ async function wholeBody(body: AsyncIterable<Buffer>, maxBytes: number, host: st
 
 function one(value: string | string[] | undefined): string | null {
   return typeof value === 'string' ? value : (value?.[0] ?? null);
-}
-
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'an unknown error';
-  const { code } = error as NodeJS.ErrnoException;
-  return code === 'EADDRREFUSED' ? 'no address that may be visited was found' : (code ?? 'an error');
 }

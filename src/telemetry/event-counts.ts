@@ -16,11 +16,13 @@ import type {
   TurnpikeEvent,
   UpstreamConnection,
 } from '../core/events.js';
+import { AlertCounts } from './alert-counts.js';
 import { methodClass, nameOrNone, statusClass, verdictClass } from './label-values.js';
 import { metricTable } from './metric-table.js';
 import type { MetricName } from './metric-table.js';
 import { Counters, Histograms, readingsText } from './series.js';
 import type { Count, Histogram } from './series.js';
+import { TokenCounts } from './token-counts.js';
 
 const counters = (name: MetricName): Counters => new Counters(name, metricTable[name]);
 const histograms = (name: MetricName): Histograms => new Histograms(name, metricTable[name]);
@@ -96,6 +98,8 @@ export class EventCounts {
   private readonly notes = counters('turnpike_notes_total');
   private readonly poolLoads = counters('turnpike_pool_loads_total');
   private readonly listFetches = counters('turnpike_list_fetches_total');
+  private readonly alerts = new AlertCounts();
+  private readonly tokens = new TokenCounts();
   private readonly exchangeSeries = new Map<string, ExchangeSeries>();
   private readonly doors = new Map<string, Door>();
 
@@ -163,13 +167,15 @@ export class EventCounts {
       case 'list_fetched':
         this.loaded(event);
         return;
-      case 'vault_changed':
-      case 'key_changed':
-      case 'key_worn':
-        return;
       case 'note':
         this.notes.of(event.level).value += 1;
         return;
+      case 'token_used':
+      case 'credential_status_changed':
+        this.tokens.add(event);
+        return;
+      default:
+        this.alerts.add(event);
     }
   }
 
@@ -222,7 +228,10 @@ export class EventCounts {
     }));
     const openName = 'turnpike_client_connections_open';
     return (
-      families.map((family) => family.text()).join('') + readingsText(openName, metricTable[openName], open)
+      families.map((family) => family.text()).join('') +
+      this.alerts.text() +
+      this.tokens.text() +
+      readingsText(openName, metricTable[openName], open)
     );
   }
 

@@ -122,19 +122,16 @@ class EventLog implements Log {
       case 'note':
         this.note(event);
         return;
-      case 'pool_loaded':
-      case 'list_fetched':
-      case 'vault_changed':
-      case 'key_changed':
-      case 'key_worn': {
-        const { level, fields } = plainLine(event);
-        this.pino[level](fields);
-        return;
-      }
       case 'client_connected':
       case 'client_disconnected':
       case 'upstream_connection':
+      case 'audit_refused':
+      case 'token_used':
         return;
+      default: {
+        const { level, fields } = plainLine(event);
+        this.pino[level](fields);
+      }
     }
   };
 
