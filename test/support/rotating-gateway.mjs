@@ -1,6 +1,6 @@
 /**
  * A process that keeps rotating the keys of a vault: for tests that kill it. What it needs stands in one argument as JSON:
- * `storage` (`url` as text), `key` (base64), `instance`, `rotates` (begins a rotation where none is under way) and `reencrypt`.
+ * `storage` (`password` as text), `key` (base64), `instance`, `rotates` (begins a rotation where none is under way) and `reencrypt`.
  * It runs what `npm run build` made, and says `open` once its vault is.
  */
 import { systemClock } from '../../dist/core/clock.js';
@@ -10,7 +10,7 @@ import { openDatabase } from '../../dist/storage/open-database.js';
 import { openVault } from '../../dist/vault/key-vault.js';
 
 const { storage, key, instance, rotates, reencrypt } = JSON.parse(process.argv[2]);
-const settings = storage.kind === 'sqlite' ? storage : { ...storage, url: new Secret(storage.url) };
+const settings = storage.kind === 'sqlite' ? storage : { ...storage, password: new Secret(storage.password) };
 const db = await openDatabase(settings, { clock: systemClock });
 const vault = await openVault({
   ...{ db, instance, clock: systemClock, chance: systemBytes },
