@@ -31,6 +31,8 @@ export interface KilledFigures {
   readonly p50: number;
   readonly p99: number;
   readonly max: number;
+  /** Seconds in which a use took longer than 250 ms. */
+  readonly stalls: number;
   /** Keys that were made. */
   readonly terms: number;
   /** Secrets that did not say at the end what they said at the beginning. */
@@ -43,9 +45,12 @@ export interface KilledFigures {
 
 const script = join(import.meta.dirname, 'rotating-gateway.mjs');
 
+const SLOW_MS = 250;
+
 /** Uses secrets at a steady rate. */
 class Uses {
   readonly tookMs: number[] = [];
+  readonly slowSeconds = new Set<number>();
   readonly failures: string[] = [];
   readonly beganMs = performance.now();
   private readonly timer: NodeJS.Timeout;
@@ -67,7 +72,9 @@ class Uses {
     this.underWay += 1;
     try {
       await this.use(n);
-      this.tookMs.push(performance.now() - beganMs);
+      const tookMs = performance.now() - beganMs;
+      this.tookMs.push(tookMs);
+      if (tookMs > SLOW_MS) this.slowSeconds.add(Math.floor((beganMs - this.beganMs) / 1000));
     } catch (error) {
       this.failures.push(String(error));
     } finally {
@@ -131,7 +138,7 @@ export async function killedRotation(run: KilledRotation): Promise<KilledFigures
   const took = [50, 99, 100].map((percent) => percentile(uses.tookMs, percent) ?? 0);
   return {
     ...{ uses: uses.tookMs.length, failures: uses.failures, usesPerSecond, complaints },
-    ...{ p50: took[0] ?? 0, p99: took[1] ?? 0, max: took[2] ?? 0 },
+    ...{ p50: took[0] ?? 0, p99: took[1] ?? 0, max: took[2] ?? 0, stalls: uses.slowSeconds.size },
     ...figures,
   };
 }
