@@ -33,6 +33,8 @@ export interface KilledFigures {
   readonly max: number;
   /** Seconds in which a use took longer than 250 ms. */
   readonly stalls: number;
+  /** Kills that hit a process which had begun to move records. */
+  readonly struck: number;
   /** Keys that were made. */
   readonly terms: number;
   /** Secrets that did not say at the end what they said at the beginning. */
@@ -106,23 +108,27 @@ export async function killedRotation(run: KilledRotation): Promise<KilledFigures
     if (shown !== `secret ${n}`) throw new Error(`c-${n} says ${shown}`);
   }, run.usesPerSecond);
   let complaints = '';
+  let struck = 0;
   const begin = async (instance: string, rotates: boolean) => {
     const { storage, reencrypt } = run;
     const given = JSON.stringify({ storage, key: root.toString('base64'), instance, rotates, reencrypt });
     const child = spawn(process.execPath, [script, given], { stdio: ['ignore', 'pipe', 'pipe'] });
     child.stderr.on('data', (text: Buffer) => (complaints += text.toString()));
+    let said = '';
+    child.stdout.on('data', (text: Buffer) => (said += text.toString()));
     await once(child.stdout, 'data');
-    return child;
+    return { child, hasMoved: () => said.includes('moves') };
   };
-  const end = async (child: Awaited<ReturnType<typeof begin>>): Promise<void> => {
+  const end = async ({ child }: Awaited<ReturnType<typeof begin>>): Promise<void> => {
     child.kill('SIGKILL');
     await once(child, 'exit');
   };
   for (let kill = 0; kill < run.kills; kill += 1) {
-    // Half of them come back under their old name, and half leave their leadership to run out.
-    const child = await begin(`rotator ${random.below(2) === 0 ? '' : kill}`, true);
+    // One in five comes under a name of its own, and waits until its forerunner's leadership has run out.
+    const begun = await begin(`rotator ${random.below(5) > 0 ? '' : kill}`, true);
     await new Promise((resolve) => setTimeout(resolve, random.float() * 700));
-    await end(child);
+    if (begun.hasMoved()) struck += 1;
+    await end(begun);
   }
   const last = await begin('last', false);
   const newest = async (): Promise<number> => Math.max(...(await db.keys.all()).map(({ term }) => term));
@@ -137,7 +143,7 @@ export async function killedRotation(run: KilledRotation): Promise<KilledFigures
   await reader.close();
   const took = [50, 99, 100].map((percent) => percentile(uses.tookMs, percent) ?? 0);
   return {
-    ...{ uses: uses.tookMs.length, failures: uses.failures, usesPerSecond, complaints },
+    ...{ uses: uses.tookMs.length, failures: uses.failures, usesPerSecond, complaints, struck },
     ...{ p50: took[0] ?? 0, p99: took[1] ?? 0, max: took[2] ?? 0, stalls: uses.slowSeconds.size },
     ...figures,
   };
