@@ -100,7 +100,7 @@ export async function killedRotation(run: KilledRotation): Promise<KilledFigures
   const db = await run.connect();
   const reader = await vaultOver(db, 'reader', root);
   // It only reads: who rotates is killed.
-  (reader.rotation as KeyRotation).stop();
+  await (reader.rotation as KeyRotation).stop();
   await keepSecrets(db, reader, run.secrets);
   const uses = new Uses(async () => {
     const n = random.below(run.secrets);

@@ -91,6 +91,25 @@ describe('K1 a vault', () => {
     expect(fleet.store.values.size).toBe(0);
   });
 
+  it('is sealed by a fault of the program, and tells of it without its words', async () => {
+    const fleet = new Fleet();
+    const vault = await fleet.open('a', () => Promise.reject(new TypeError('with a secret')));
+    expect(vault.state).toMatchObject({ kind: 'sealed', why: 'a fault of the program (TypeError)' });
+    expect(JSON.stringify(fleet.events)).not.toContain('with a secret');
+    await expect(vault.refresh()).resolves.toBeUndefined();
+  });
+
+  it('reads its keys once for all who ask at the same time', async () => {
+    const fleet = new Fleet();
+    const vault = await fleet.open('a');
+    let reads = 0;
+    fleet.store.before = (what) => {
+      if (what === 'all') reads += 1;
+    };
+    await Promise.all(Array.from({ length: 100 }, () => vault.refresh()));
+    expect(reads).toBeLessThan(3);
+  });
+
   it('wipes the root key once its keys are unwrapped', async () => {
     const fleet = new Fleet();
     const lent: Buffer[] = [];

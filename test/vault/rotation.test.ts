@@ -144,7 +144,7 @@ describe('K1 a rotation', () => {
     await vaults[0]!.rotation.start({ reencrypt: false });
     while (batches < 3) await fleet.pass(50);
     const leader = fleet.store.claims.get('rotation')!.holder;
-    ((leader === 'a' ? vaults[0]! : vaults[1]!).rotation as KeyRotation).stop();
+    void ((leader === 'a' ? vaults[0]! : vaults[1]!).rotation as KeyRotation).stop();
     expect(inUse(fleet)).toHaveLength(2);
     await fleet.pass(20_000);
     expect(inUse(fleet)).toEqual([idOf(fleet, 3)]);
