@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import type { StorageConfig } from './config.js';
 import type { Finding } from './problems.js';
+import { parsePostgresUrl } from './postgres-url.js';
 import { textOf } from './reading.js';
 import type { Resources } from './resources.js';
 import type { Settings } from './schema.js';
@@ -25,10 +26,8 @@ function checkUrl(value: unknown, resources: Resources): Finding[] {
   const path = ['storage', 'url'];
   const resolved = resources.secret(reference);
   if (resolved.kind === 'problem') return [{ path, message: resolved.message }];
-  const text = resolved.secret.reveal();
-  const url = URL.canParse(text) ? new URL(text) : null;
-  const isGood = url !== null && /^postgres(ql)?:$/.test(url.protocol) && url.pathname.length > 1;
-  return isGood ? [] : [{ path, message: 'expected postgres://USER:PASSWORD@HOST:PORT/DATABASE' }];
+  const parsed = parsePostgresUrl(resolved.secret.reveal());
+  return typeof parsed === 'string' ? [{ path, message: parsed }] : [];
 }
 
 function checkCa(value: unknown, resources: Resources): Finding[] {
@@ -53,5 +52,9 @@ export function storageOf(
   if (resolved.kind === 'problem') throw new Error(resolved.message);
   const certificate = ca === undefined ? null : resources.certificate(ca);
   const pem = certificate !== null && 'pem' in certificate ? certificate.pem : null;
-  return { kind: 'postgres', url: resolved.secret, ca: pem, connections, callMs, isSet: true };
+  const place = parsePostgresUrl(resolved.secret.reveal());
+  if (typeof place === 'string') throw new Error(place);
+  // As with libpq: who names an authority wants it to judge.
+  const tls = place.tls === 'encrypted' && pem !== null ? 'authority' : place.tls;
+  return { kind: 'postgres', ...place, tls, ca: pem, connections, callMs, isSet: true };
 }
