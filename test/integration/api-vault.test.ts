@@ -260,12 +260,11 @@ describe('bad bodies', () => {
 
   it('text that looks like SQL is kept and found as text', async () => {
     const { admin } = await vaulted();
-    const odd = `o'brien";drop-table-credentials;--`;
-    const note = sql.replace('\u0000', '');
-    const made = await admin('POST /credentials', account(odd, { meta: { note } }));
+    const odd = `o'brien"; drop table credentials; --`;
+    const made = await admin('POST /credentials', account('k', { meta: { note: odd } }));
     expect(made.status, made.text).toBe(201);
-    const found = await admin(`GET /credentials/${encodeURIComponent(odd)}`);
-    expect([found.body.key, found.body.meta]).toEqual([odd, { note }]);
+    expect((await admin('GET /credentials/k')).body.meta).toEqual({ note: odd });
+    expect((await admin(`GET /credentials/${encodeURIComponent(odd)}`)).status).toBe(404);
     for (const query of [
       `credential=${encodeURIComponent(odd)}`,
       `actor=${encodeURIComponent("' or 1=1 --")}`,
