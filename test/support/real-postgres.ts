@@ -79,6 +79,12 @@ export async function startPostgres(settings: readonly string[] = []): Promise<R
   let running = await start();
   const port = (fixedPort = running.port);
   const ask = (database: string, sql: string) => askOnce({ host: HOST, port, user: USER, database }, sql);
+  const isUp = () =>
+    ask('postgres', 'select 1').then(
+      () => true,
+      () => false,
+    );
+  await eventually('the server to answer', isUp);
   const settingsOf = (database: string, changes: Partial<PostgresSettings> = {}): PostgresSettings => ({
     ...{ kind: 'postgres', host: HOST, port, database, username: USER, password: new Secret(PASSWORD) },
     ...{ tls: 'off', ca: null, connections: 8, callMs: 20_000 },
@@ -107,16 +113,11 @@ export async function startPostgres(settings: readonly string[] = []): Promise<R
     ask,
     kill: async () => {
       process.kill(running.pid, 'SIGKILL');
-      await eventually(
-        'the server to be gone',
-        async () => (await ask('postgres', '').catch(() => null)) === null,
-      );
+      await eventually('the server to be gone', async () => !(await isUp()));
     },
     startAgain: async () => {
-      await eventually('the server to start', async () => {
-        running = await start();
-        return true;
-      });
+      running = await start();
+      await eventually('the server to answer', isUp);
     },
     close: async () => {
       await running.close();
