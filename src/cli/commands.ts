@@ -12,6 +12,9 @@ import { rulesTestCommand } from './rules/test.js';
 import { clusterCommand } from './cluster.js';
 import { remoteCommands } from './remote.js';
 import { serve } from './serve.js';
+import { vaultInitCommand } from './vault/init.js';
+import { vaultKeyCommands } from './vault/keys.js';
+import { vaultStoreCommands } from './vault/stored.js';
 
 /** One command. */
 export interface CommandRow {
@@ -55,6 +58,9 @@ export const commands: readonly CommandRow[] = [
   doctorCommand,
   ...remoteCommands,
   clusterCommand,
+  vaultInitCommand,
+  ...vaultKeyCommands,
+  ...vaultStoreCommands,
   importCommand,
   testCommand,
   rulesTestCommand,

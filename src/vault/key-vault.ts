@@ -40,7 +40,7 @@ const standardPace: RotationPace = { batch: 200, pauseMs: 100 };
 
 const whyNot: Readonly<Record<Exclude<RootFits, 'fits'>, string>> = {
   wrong: 'the root key is not the one that this vault was made with',
-  check_lost: 'the store holds keys and not the value that the root key is checked by: it is damaged',
+  check_lost: 'the store is in use and has lost the value that the root key is checked by: it is damaged',
 };
 const storeAway: Sealed = { kind: 'sealed', why: 'the store can not be asked', isStore: true };
 
@@ -131,6 +131,7 @@ class KeyVault implements Vault {
   async unseal(): Promise<VaultState> {
     this.#shutUntilMs = -Infinity;
     await this.#inTurn(() => (this.state.kind === 'open' ? this.#read() : this.#open()));
+    void this.rotation.go();
     return this.state;
   }
 
@@ -178,7 +179,7 @@ class KeyVault implements Vault {
   async #withRoot<T>(work: (root: Buffer) => Promise<T>): Promise<T> {
     const root = await this.parts.rootKey();
     try {
-      const fits = await fitsVault(this.parts.db.keys, root, this.parts.chance);
+      const fits = await fitsVault(this.parts.db, root, this.parts.chance);
       if (fits !== 'fits') throw new RootKeyTrouble(whyNot[fits]);
       return await work(root);
     } finally {
