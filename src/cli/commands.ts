@@ -12,6 +12,8 @@ import { rulesTestCommand } from './rules/test.js';
 import { clusterCommand } from './cluster.js';
 import { remoteCommands } from './remote.js';
 import { serve } from './serve.js';
+import { credentialCommands } from './credentials/credentials.js';
+import { policyCommands } from './credentials/policies.js';
 import { vaultInitCommand } from './vault/init.js';
 import { vaultKeyCommands } from './vault/keys.js';
 import { vaultStoreCommands } from './vault/stored.js';
@@ -57,6 +59,8 @@ export const commands: readonly CommandRow[] = [
   },
   doctorCommand,
   ...remoteCommands,
+  ...credentialCommands,
+  ...policyCommands,
   clusterCommand,
   vaultInitCommand,
   ...vaultKeyCommands,

@@ -2,6 +2,7 @@
  * The configuration as the rest of the program sees it: plain frozen values, durations in milliseconds, sizes in
  * bytes, files as absolute paths, secrets resolved and unprintable.
  */
+import type { AlertKind } from '../core/alert-events.js';
 import type { Secret } from '../core/secret.js';
 import type { Settings } from './schema.js';
 import type { Rate } from '../facts/limit.js';
@@ -56,23 +57,26 @@ export interface ClientConfig {
   readonly defaults: ControlDefaults;
 }
 
+/** What all sources have. */
+interface AnySource {
+  readonly options: UpstreamOptions;
+  /** Key of the login of its upstreams in the vault; not there where they have their own, or none. */
+  readonly credential?: string;
+}
+
 /** Where upstreams come from: lists in files or from servers, URLs, templates. What may hold a login is a secret. */
-export type UpstreamSource =
-  | { readonly kind: 'file'; readonly file: string; readonly options: UpstreamOptions }
-  | { readonly kind: 'url'; readonly url: Secret; readonly options: UpstreamOptions }
+export type UpstreamSource = AnySource & UpstreamPlace;
+
+type UpstreamPlace =
+  | { readonly kind: 'file'; readonly file: string }
+  | { readonly kind: 'url'; readonly url: Secret }
   | {
       readonly kind: 'list';
       readonly url: Secret;
       readonly refreshMs: number;
       readonly allow: readonly string[];
-      readonly options: UpstreamOptions;
     }
-  | {
-      readonly kind: 'template';
-      readonly template: Secret;
-      readonly exits: number;
-      readonly options: UpstreamOptions;
-    };
+  | { readonly kind: 'template'; readonly template: Secret; readonly exits: number };
 
 /** One pool. */
 export interface PoolConfig {
@@ -133,6 +137,49 @@ export type StateConfig =
   | { readonly kind: 'memory' }
   | { readonly kind: 'redis'; readonly place: RedisAt; readonly prefix: string; readonly secret: Secret };
 
+/** Where the audit goes besides the database. */
+export interface AuditConfig {
+  /** Null: nowhere. */
+  readonly file: string | null;
+}
+
+/** When somebody is told, and who. */
+export interface AlertsConfig {
+  /** Percent of a policy's credentials that must be usable. */
+  readonly minActive: number;
+  readonly webhooks: readonly {
+    readonly name: string;
+    readonly url: Secret;
+    readonly secret: Secret;
+    /** Null: all kinds. */
+    readonly kinds: readonly AlertKind[] | null;
+    /** Exceptions to the refusal of special addresses, as written. */
+    readonly allow: readonly string[];
+  }[];
+}
+/** Where the records are; `isSet`: the configuration says so, and nobody guessed. */
+export type StorageConfig = { readonly isSet: boolean; readonly callMs: number } & (
+  | { readonly kind: 'sqlite'; readonly path: string }
+  | (PostgresAt & {
+      readonly kind: 'postgres';
+      /** PEM of the authorities that judge its certificate; null: the system's. */
+      readonly ca: string | null;
+      readonly connections: number;
+    })
+);
+
+/** Where a PostgreSQL is, and who we are there. */
+export interface PostgresAt {
+  /** A name, an address, or the folder of its socket. */
+  readonly host: string;
+  readonly port: number;
+  readonly database: string;
+  readonly username: string;
+  readonly password: Secret | null;
+  /** `encrypted`: whoever it is; `authority`: its certificate is judged; `full`: its name, too. */
+  readonly tls: 'off' | 'encrypted' | 'authority' | 'full';
+}
+
 /** Where the root key of the vault comes from. */
 export type VaultConfig =
   | { readonly kind: 'env'; readonly name: string; readonly secret: Secret }
@@ -172,6 +219,9 @@ export interface Config {
   readonly log: LogConfig;
   readonly state: StateConfig;
   readonly cluster: Settings['cluster'];
+  readonly storage: StorageConfig;
+  readonly audit: AuditConfig;
+  readonly alerts: AlertsConfig;
   /** Null: there is no vault. */
   readonly vault: VaultConfig | null;
   readonly dataDir: string;

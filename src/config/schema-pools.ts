@@ -1,8 +1,8 @@
 /** Settings of the ways out: pools and their upstreams. */
 import { z } from 'zod';
-import { parseAllowEntry } from '../protocol/target-policy.js';
 import { MAX_TEMPLATE_EXITS } from '../upstreams/template.js';
 import {
+  allowEntry,
   count,
   flag,
   name,
@@ -12,6 +12,7 @@ import {
   quantity,
   secretRef,
   text,
+  vaultRef,
   withHelp,
 } from './fields.js';
 import { poolCostSchema, poolLimitsSchema } from './schema-pool-use.js';
@@ -58,26 +59,25 @@ const upstream = z
         help: 'For list: how often it is asked for. Default 5m.',
         example: '5m',
       }).optional(),
-      allow: withHelp(
-        oneOrMany(
-          z.string({ error: 'expected an exception' }).refine((given) => parseAllowEntry(given) !== null, {
-            error: "expected an exception such as '10.0.0.9:8000' or 'lists.internal:443'",
-          }),
-        ),
-        {
-          help: 'For list: special addresses that it may come from, written as in targets.allow.',
-          example: ['10.0.0.9:8000'],
-        },
-      ).optional(),
+      allow: withHelp(oneOrMany(allowEntry("'10.0.0.9:8000' or 'lists.internal:443'")), {
+        help: 'For list: special addresses that it may come from, written as in targets.allow.',
+        example: ['10.0.0.9:8000'],
+      }).optional(),
       template: withHelp(secretRef('a template'), {
         help:
           'One endpoint of a vendor, many exits: a URL whose user name or password holds {session}, and where the vendor knows them ' +
-          '{country}, {city} and {asn}, filled from the request.',
+          '{country}, {city} and {asn}, filled from the request. With credential its password holds {secret}.',
         example: 'http://customer-C-session-{session}-country-{country}@vendor.example:7777',
       }).optional(),
       exits: withHelp(count(1, MAX_TEMPLATE_EXITS), {
         help: 'For template: how many exits, each with a session of its own. Default 100.',
         example: 500,
+      }).optional(),
+      credential: withHelp(vaultRef(), {
+        help:
+          'Its login, from the vault: vault:KEY, a credential of type username_password. ' +
+          'Then url and lists hold no login, and a template holds {secret} where the password goes.',
+        example: 'vault:dc',
       }).optional(),
       weight: withHelp(quantity('expected a number from 0.001 to 1000000', { least: 0.001, most: 1e6 }), {
         help: 'Share in weighted_random, relative to the others. Default 1.',
