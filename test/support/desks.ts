@@ -39,12 +39,14 @@ export interface DeskRig {
   readonly audit: HeardAudit;
   readonly events: TurnpikeEvent[];
   readonly clock: JumpingClock;
+  readonly limits: Limits;
   close(): Promise<void>;
 }
 
 /** What may be others. */
 export interface DeskChanges {
   readonly limits?: Limits;
+  readonly clock?: JumpingClock;
   /** The same for all gateways of a store. */
   readonly rootKey?: Buffer;
   /** Put before the store. */
@@ -56,7 +58,7 @@ export const testRootKey = randomBytes(32);
 
 /** Opens a gateway's desks over a store; resolves once they know what is there. */
 export async function openDeskRig(settings: StorageSettings, changes: DeskChanges = {}): Promise<DeskRig> {
-  const clock = jumpingClock();
+  const clock = changes.clock ?? jumpingClock();
   const events: TurnpikeEvent[] = [];
   const emit = (event: TurnpikeEvent): void => void events.push(event);
   const db = await openDatabase(settings, { clock });
@@ -74,7 +76,7 @@ export async function openDeskRig(settings: StorageSettings, changes: DeskChange
     await vault.close();
     await db.close();
   };
-  return { desks, db, vault, audit, events, clock, close };
+  return { desks, db, vault, audit, events, clock, limits, close };
 }
 
 export const admin: TokenActor = { name: 'root', address: '10.0.0.1', isAdmin: true };
