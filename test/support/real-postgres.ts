@@ -79,22 +79,18 @@ export async function startPostgres(settings: readonly string[] = []): Promise<R
   let running = await start();
   const port = (fixedPort = running.port);
   const ask = (database: string, sql: string) => askOnce({ host: HOST, port, user: USER, database }, sql);
-  const isUp = () =>
-    ask('postgres', 'select 1').then(
+  // It listens before it is ready.
+  const isReady = (): Promise<boolean> =>
+    ask('postgres', '').then(
       () => true,
       () => false,
     );
-  await eventually('the server to answer', isUp);
+  await eventually('the server to be ready', isReady);
   const settingsOf = (database: string, changes: Partial<PostgresSettings> = {}): PostgresSettings => ({
     ...{ kind: 'postgres', host: HOST, port, database, username: USER, password: new Secret(PASSWORD) },
     ...{ tls: 'off', ca: null, connections: 8, callMs: 20_000 },
     ...changes,
   });
-  // It listens before it lets anybody in.
-  await eventually(
-    'the server to be ready',
-    async () => (await ask('postgres', '').catch(() => null)) !== null,
-  );
   await ask('postgres', `create database ${TEMPLATE}`);
   await (await openDatabase(settingsOf(TEMPLATE), { clock: systemClock })).close();
   let count = 0;
@@ -113,11 +109,17 @@ export async function startPostgres(settings: readonly string[] = []): Promise<R
     ask,
     kill: async () => {
       process.kill(running.pid, 'SIGKILL');
-      await eventually('the server to be gone', async () => !(await isUp()));
+      await eventually(
+        'the server to be gone',
+        async () => (await ask('postgres', '').catch(() => null)) === null,
+      );
     },
     startAgain: async () => {
-      running = await start();
-      await eventually('the server to answer', isUp);
+      await eventually('the server to start', async () => {
+        running = await start();
+        return true;
+      });
+      await eventually('the server to be ready', isReady);
     },
     close: async () => {
       await running.close();
