@@ -145,7 +145,7 @@ export class SqlTokens implements TokenRecords {
       .where('until_ms', '<=', this.queries.now())
       .limit(limit);
     await this.queries.write(db.deleteFrom('holds').where('token_hash', 'in', over));
-    return await this.queries.write(db.deleteFrom('tokens').where('hash', 'in', old));
+    return this.queries.write(db.deleteFrom('tokens').where('hash', 'in', old));
   }
 
   async liveCounts(): Promise<ReadonlyMap<string, number>> {
