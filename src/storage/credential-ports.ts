@@ -175,6 +175,17 @@ export type TokenUsed =
       readonly status: CredentialStatus | 'gone' | null;
     };
 
+/** Which live tokens are wanted, in the order of their hashes. */
+export interface LiveTokenQuery {
+  /** Only those behind this hash; null from the beginning. */
+  readonly after: string | null;
+  readonly limit: number;
+  /** Key of the credential. */
+  readonly credential?: string;
+  readonly holder?: string;
+  readonly policy?: string;
+}
+
 /** Tokens. A live one holds a slot of its credential until it ends or expires. */
 export interface TokenRecords {
   /** Gives out a token if its credential may be used (`active`, or a rest that is over) and has a slot free; never two in one slot. */
@@ -186,6 +197,8 @@ export interface TokenRecords {
   /** Ends a live token and frees its slot. The token as it is then; null where there is none of this holder. */
   end(hash: string, how: Exclude<TokenState, 'live'>, holder: string | null): Promise<TokenRow | null>;
   find(hash: string): Promise<TokenRow | null>;
+  /** Tokens that are live and not expired. */
+  live(query: LiveTokenQuery): Promise<readonly TokenRow[]>;
   /** Revokes all live tokens of a credential; returns how many. */
   revokeOf(credentialId: string): Promise<number>;
   /** Forgets tokens that ended or expired longer ago than this; at most so many. Returns how many. */
