@@ -39,7 +39,7 @@ const importTable = {
   admin: {
     imports: [
       ...['core', 'facts', 'upstreams', 'routing', 'outcome'],
-      ...['exits', 'state', 'vault', 'access', 'telemetry'],
+      ...['exits', 'state', 'storage', 'vault', 'access', 'telemetry'],
     ],
   },
   config: { imports: ['core', ...pureFolders] },

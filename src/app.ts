@@ -8,6 +8,7 @@ import { makeAdminDoor, type AdminDoor } from './app/admin-door.js';
 import { clusterOf } from './app/cluster.js';
 import { exitsIn, makeDesks, type Desks } from './app/desks.js';
 import { defaultsIn, defaultsOf } from './app/listener-defaults.js';
+import { keepLogins, type KeptParts } from './app/kept-logins.js';
 import { Reclaim } from './app/reclaim.js';
 import { Reloads, type Applied, type ReloadCause, type ReloadParts } from './app/reload.js';
 import { countUpstreams } from './app/rules.js';
@@ -76,6 +77,8 @@ export interface AppParts {
   readonly subscriber?: Subscriber;
   /** The compiled thread that reads big lists. */
   readonly listWorker?: URL;
+  /** Storage, vault and audit, for logins that are kept there. */
+  readonly storage?: Omit<KeptParts, 'clock' | 'emit'>;
   /** Loads the configuration anew, for the admin API. */
   readonly load?: () => Loaded;
 }
@@ -90,8 +93,9 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
   if (parts.subscriber !== undefined) subscribers.push(parts.subscriber);
   const emit = createEmit(subscribers);
   const [own, version] = [ownPlace(), versionOf()];
+  const kept = parts.storage === undefined ? null : keepLogins({ ...parts.storage, clock, emit });
   const plant = await buildPlant(config, {
-    ...{ clock, random, lookUp, emit, own, listWorker, version, exchangesOpen: () => exchangesOpen() },
+    ...{ clock, random, lookUp, emit, own, listWorker, version, exchangesOpen: () => exchangesOpen(), kept },
   });
   const { services, state } = plant;
   const desks = makeDesks(services, plant);
@@ -100,7 +104,9 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
   const proxyDoors: ListenAt[] = [];
   const exchangesOpen = (): number => listeners.reduce((sum, { exchangeCount }) => sum + exchangeCount, 0);
   const door = makeAdminDoor(config, {
-    ...{ services, desks, version, exchangesOpen, state },
+    ...{ services, desks, version, exchangesOpen, state, vault: null, kept },
+    missingLogins: () => plant.missingLogins(),
+    vaultStatus: () => ({ vault: 'off', storage: 'off' }),
     cluster: (exit) => clusterOf(plant, version, exit),
     phase: () => phase,
     reload: async () => (parts.load === undefined ? null : reload(parts.load, 'api')),
@@ -116,6 +122,7 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
   );
   const shutDown = (): Promise<Stopped> => {
     phase = 'draining';
+    kept?.close();
     return closeAll(plant, { desks, door, listeners, log, emit });
   };
   let stopping: Promise<Stopped> | null = null;
@@ -128,6 +135,7 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
       return countUpstreams(services.rules());
     },
     start: async () => {
+      await kept?.start(services);
       const started = await listenAll(config, { listeners, admin: door.server, own });
       plant.start();
       proxyDoors.push(...started.proxy);

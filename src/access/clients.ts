@@ -1,6 +1,8 @@
 /**
  * Who is asking. Passwords are compared as SHA-256 digests in constant time, an unknown name costs the same work,
  * and what was proved once is remembered by the field's value. Never says which part of a login was wrong.
+ * Beside the clients of a configuration there may be stored ones (`stored-clients.ts`): whoever is none of the former, and
+ * was not proved before, is answered after a hash, `pending` until then.
  *
  * Whoever proves a password may come from `allowFrom`, or from anywhere where that is empty. Whoever proves none
  * (a client without password, the default client of a listener) must come from `allowFrom`, or from this machine
@@ -10,14 +12,15 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Failure } from '../core/errors.js';
 import type { Secret } from '../core/secret.js';
 import type { Rate } from '../facts/limit.js';
-import { cidrContains, parseAddress, parseCidr } from '../protocol/address.js';
-import type { Address, Cidr } from '../protocol/address.js';
+import type { Cidr } from '../protocol/address.js';
 import { Memo } from '../protocol/memo.js';
 import type { ControlDefaults } from '../request/controls.js';
 import { readBasic } from '../request/credentials.js';
-import type { Dialect, NativeUsername } from '../request/dialects/dialect.js';
+import type { Dialect, NativeUsername, UsernameResult } from '../request/dialects/dialect.js';
 import { nativeDialect } from '../request/dialects/native.js';
 import { FailureLimit } from './failure-limit.js';
+import { isWithin, placesOf, type Places } from './known-client.js';
+import type { Checked, StoredClients } from './stored-clients.js';
 
 /** A crawler that may use the gateway: the unit of isolation. */
 export interface Client {
@@ -44,11 +47,15 @@ export interface Client {
   readonly defaults: ControlDefaults;
 }
 
-export type AuthResult =
+/** Who it is, or why not. */
+export type Settled =
   | { readonly kind: 'client'; readonly client: Client; readonly username: NativeUsername | null }
   /** 407. `delayMs`: for how long the answer should be held back; above 0 only after many failures. */
   | { readonly kind: 'challenge'; readonly detail: string; readonly delayMs: number }
   | { readonly kind: 'refused'; readonly failure: Failure };
+
+/** `pending`: not before a hash. Only where there are stored clients. */
+export type AuthResult = Settled | { readonly kind: 'pending'; readonly settled: Promise<Settled> };
 
 /** What a login is judged by. */
 export interface AuthInput {
@@ -68,21 +75,25 @@ export interface ClientsOptions {
   readonly dialect?: Dialect;
   /** Counts failed logins; one for the process, so that a reload does not forgive them. */
   readonly failures?: FailureLimit;
+  /** Clients that are not in the configuration; a name that is in both is the configuration's. Null: none can be. */
+  readonly stored?: StoredClients | null;
 }
 
-interface Known {
-  readonly client: Client;
+interface Known extends Places {
   /** Of the password; null where there is none. */
   readonly digest: Buffer | null;
-  /** Where it may come from with a proved password; null for anywhere. */
-  readonly ranges: readonly Cidr[] | null;
-  /** Where it may come from without. */
-  readonly rangesWithoutLogin: readonly Cidr[];
 }
 
 interface Proved {
   readonly ranges: readonly Cidr[] | null;
-  readonly result: AuthResult;
+  readonly result: Settled;
+}
+
+/** A login taken apart. */
+interface Login {
+  readonly name: string;
+  readonly password: string;
+  readonly username: UsernameResult;
 }
 
 /** Who one is where no login is asked. */
@@ -109,8 +120,15 @@ const TOO_MANY = 'Too many failed logins from this address; wait before the next
 
 /** What a password is compared with where there is none. */
 const NOBODY = Buffer.alloc(32);
-const anonymous: AuthResult = { kind: 'client', client: anonymousClient, username: null };
-const thisMachine = ['127.0.0.0/8', '::1/128'].map((text) => rangeOf(text, 'this machine'));
+const anonymous: Settled = { kind: 'client', client: anonymousClient, username: null };
+const UNCHECKED: Settled = {
+  kind: 'refused',
+  failure: {
+    code: 'login_unchecked',
+    detail: 'Too many logins wait to be checked, or the stored clients could not be read yet.',
+    retryAfterMs: 1000,
+  },
+};
 
 /** The clients of one configuration. */
 export class Clients {
@@ -119,7 +137,9 @@ export class Clients {
   /** Proved logins by the value of the field; holds passwords and never leaves this file. */
   readonly #proved = new Memo<Proved>(MEMO_ENTRIES);
   readonly #failures: FailureLimit;
-  readonly #isOpen: boolean;
+  /** Whether everybody may come in, if nobody is stored either. */
+  readonly #isOpenAlone: boolean;
+  readonly #stored: StoredClients | null;
   readonly #dialect: Dialect;
 
   /** Throws where an `allowFrom` is no range; the configuration was checked for that. */
@@ -127,19 +147,27 @@ export class Clients {
     const known = clients.map(knownOf);
     this.#known = new Map(known.map((each) => [each.client.name, each]));
     this.#withoutPassword = known.filter((each) => each.digest === null);
-    this.#isOpen = options.anonymousAllowed && clients.length === 0;
+    this.#isOpenAlone = options.anonymousAllowed && clients.length === 0;
+    this.#stored = options.stored ?? null;
     this.#dialect = options.dialect ?? nativeDialect;
     this.#failures = options.failures ?? new FailureLimit();
   }
 
-  /** All of them, as configured. */
+  /** All of them, those of the configuration first. */
   all(): readonly Client[] {
-    return [...this.#known.values()].map(({ client }) => client);
+    const own = [...this.#known.values()].map(({ client }) => client);
+    const stored = [...(this.#stored?.all() ?? [])].map(({ client }) => client);
+    return [...own, ...stored.filter(({ name }) => !this.#known.has(name))];
   }
 
   /** The client of this name. */
   byName(name: string): Client | undefined {
-    return this.#known.get(name)?.client;
+    return (this.#known.get(name) ?? this.#stored?.get(name))?.client;
+  }
+
+  /** Whether the configuration has a client of this name. */
+  isConfigured(name: string): boolean {
+    return this.#known.has(name);
   }
 
   /** Who sends this request. Cheap for a login that was proved before: one look-up. */
@@ -148,61 +176,110 @@ export class Clients {
     if (value === undefined) return this.#withoutLogin(input);
     const proved = this.#proved.get(value);
     if (proved !== undefined && isWithin(proved.ranges, remoteAddress)) return proved.result;
+    const stored = this.#stored === null ? null : this.#recallStored(value, this.#stored, remoteAddress);
+    if (stored !== null) return stored;
     if (this.#failures.isLimited(remoteAddress, input.nowMs)) return challenge(TOO_MANY, HELD_BACK_MS);
     return this.#prove(value, input);
   }
 
   /** The listener's client where it has one, else the first client that its address is enough for. */
-  #withoutLogin({ listenerDefaultClient, remoteAddress }: AuthInput): AuthResult {
-    if (listenerDefaultClient === null && this.#isOpen) return anonymous;
+  #withoutLogin({ listenerDefaultClient, remoteAddress }: AuthInput): Settled {
+    if (listenerDefaultClient === null && this.#isOpen()) return anonymous;
     const listeners = this.#known.get(listenerDefaultClient ?? '');
-    const candidates = listenerDefaultClient === null ? this.#withoutPassword : listeners ? [listeners] : [];
+    const stored = this.#stored?.withoutPassword ?? [];
+    const byAddress = stored.length === 0 ? this.#withoutPassword : [...this.#withoutPassword, ...stored];
+    const candidates = listenerDefaultClient === null ? byAddress : listeners ? [listeners] : [];
     const known = candidates.find((each) => isWithin(each.rangesWithoutLogin, remoteAddress));
-    return known === undefined ? challenge(WANTED) : { kind: 'client', client: known.client, username: null };
+    if (known !== undefined) return { kind: 'client', client: known.client, username: null };
+    return this.#stored?.isRead === false ? UNCHECKED : challenge(WANTED);
+  }
+
+  #isOpen(): boolean {
+    return this.#isOpenAlone && (this.#stored === null || this.#stored.isEmpty);
+  }
+
+  /** A stored client that was proved before, or that needs no proof; null where this login is none of these. */
+  #recallStored(value: string, stored: StoredClients, remoteAddress: string): Settled | null {
+    const login = stored.isEmpty ? null : this.#loginIn(value);
+    if (login === null || this.#known.has(login.name)) return null;
+    const known = stored.recall(login.name, login.password);
+    if (known === null || !isWithin(rangesOf(known), remoteAddress)) return null;
+    return resultOf(known.client, login.username);
+  }
+
+  #loginIn(value: string): Login | null {
+    const credentials = readBasic(value);
+    if (credentials.kind !== 'basic') return null;
+    const username = this.#dialect.parse(credentials.username);
+    return { name: username.name, password: credentials.password, username };
   }
 
   #prove(value: string, input: AuthInput): AuthResult {
-    const credentials = readBasic(value);
-    if (credentials.kind !== 'basic') return this.#fail(MALFORMED, input);
-    const username = this.#dialect.parse(credentials.username);
-    const { name } = username;
+    const login = this.#loginIn(value);
+    if (login === null) return this.#fail(MALFORMED, input);
+    const { name, username } = login;
+    const isOpen = this.#isOpen();
     // `+session=a1:` names nobody: the listener's client, or whoever one is without a login.
     const client =
-      name === '' || this.#isOpen
-        ? clientIn(this.#withoutLogin(input))
-        : this.#clientByLogin(name, credentials.password, input);
-    if (client === null) return this.#fail(WRONG, input);
-    if (username.kind === 'refused') return username;
-    const result: AuthResult = { kind: 'client', client, username };
-    if (name !== '' && value.length <= LONGEST_MEMO_KEY) this.#remember(value, result, client);
+      name === '' || isOpen ? clientIn(this.#withoutLogin(input)) : this.#clientByLogin(login, input);
+    if (client === null) return this.#unproved(login, input);
+    const result = resultOf(client, username);
+    // Who is let in as anybody may have to prove something soon.
+    const isLasting = this.#stored === null || !isOpen;
+    if (result.kind === 'client' && name !== '' && isLasting && value.length <= LONGEST_MEMO_KEY)
+      this.#remember(value, result, client);
     return result;
   }
 
-  #remember(value: string, result: AuthResult, client: Client): void {
+  #remember(value: string, result: Settled, client: Client): void {
     const known = this.#known.get(client.name);
     const ranges = known === undefined ? null : rangesOf(known);
     this.#proved.set(value, { ranges, result });
   }
 
   /** Does the same work for every name, known or not. */
-  #clientByLogin(name: string, password: string, { remoteAddress }: AuthInput): Client | null {
+  #clientByLogin({ name, password }: Login, { remoteAddress }: AuthInput): Client | null {
     const known = this.#known.get(name);
     const isRight = timingSafeEqual(digestOf(password), known?.digest ?? NOBODY);
     if (known === undefined || (known.digest !== null && !isRight)) return null;
     return isWithin(rangesOf(known), remoteAddress) ? known.client : null;
   }
 
-  #fail(detail: string, { remoteAddress, nowMs }: AuthInput): AuthResult {
+  /** No client of the configuration. Where there are stored ones, it costs a hash to be none of them either. */
+  #unproved(login: Login, input: AuthInput): AuthResult {
+    const stored = this.#stored;
+    if (stored === null || stored.isEmpty || login.name === '') return this.#fail(WRONG, input);
+    if (!stored.isRead) return this.#known.has(login.name) ? this.#fail(WRONG, input) : UNCHECKED;
+    const { name, password } = login;
+    const { remoteAddress } = input;
+    const known = this.#known.has(name) ? null : (stored.get(name) ?? null);
+    const checked = stored.check({ known, name, password, remoteAddress });
+    return { kind: 'pending', settled: checked.then((each) => settle(each, login.username, remoteAddress)) };
+  }
+
+  #fail(detail: string, { remoteAddress, nowMs }: AuthInput): Settled {
     this.#failures.count(remoteAddress, nowMs);
     return challenge(detail);
   }
 }
 
-function challenge(detail: string, delayMs = 0): AuthResult {
+function resultOf(client: Client, username: UsernameResult): Settled {
+  return username.kind === 'refused' ? username : { kind: 'client', client, username };
+}
+
+/** What came of a hash. */
+function settle(checked: Checked, username: UsernameResult, remoteAddress: string): Settled {
+  if (checked === 'busy') return UNCHECKED;
+  if (checked === 'limited') return challenge(TOO_MANY, HELD_BACK_MS);
+  if (checked === 'wrong' || !isWithin(checked.ranges, remoteAddress)) return challenge(WRONG);
+  return resultOf(checked.client, username);
+}
+
+function challenge(detail: string, delayMs = 0): Settled {
   return { kind: 'challenge', detail, delayMs };
 }
 
-function clientIn(result: AuthResult): Client | null {
+function clientIn(result: Settled): Client | null {
   return result.kind === 'client' ? result.client : null;
 }
 
@@ -210,38 +287,12 @@ function digestOf(text: string): Buffer {
   return createHash('sha256').update(text, 'utf8').digest();
 }
 
-function rangeOf(text: string, owner: string): Cidr {
-  const cidr = parseCidr(text);
-  if (cidr === null) throw new Error(`allow_from of ${owner} is not a range: ${text}`);
-  return cidr;
-}
-
 function knownOf(client: Client): Known {
   const digest = client.password === null ? null : digestOf(client.password.reveal());
-  const ranges = client.allowFrom.map((text) => rangeOf(text, `client ${client.name}`));
-  const isAnywhere = ranges.length === 0;
-  return {
-    client,
-    digest,
-    ranges: isAnywhere ? null : ranges,
-    rangesWithoutLogin: isAnywhere ? thisMachine : ranges,
-  };
+  return { ...placesOf(client), digest };
 }
 
 /** From where a login by name is good: one without password proves nothing. */
-function rangesOf(known: Known): readonly Cidr[] | null {
-  return known.digest === null ? known.rangesWithoutLogin : known.ranges;
-}
-
-const addresses = new Memo<Address | null>(1000);
-
-function isWithin(ranges: readonly Cidr[] | null, remoteAddress: string): boolean {
-  if (ranges === null) return true;
-  let address = addresses.get(remoteAddress);
-  if (address === undefined) {
-    address = parseAddress(remoteAddress);
-    addresses.set(remoteAddress, address);
-  }
-  const found = address;
-  return found !== null && ranges.some((range) => cidrContains(range, found));
+function rangesOf(known: Places): readonly Cidr[] | null {
+  return known.client.password === null ? known.rangesWithoutLogin : known.ranges;
 }

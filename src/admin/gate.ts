@@ -3,8 +3,9 @@
  * Stands before everything else, so that nothing of a request is read that may not be asked.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { TokenActor } from '../access/actor.js';
 import { misdirection } from './host-check.js';
-import { sendProblem } from './problem.js';
+import { Problem, sendProblem } from './problem.js';
 import { isForClients, isWithin, needOf } from './scopes.js';
 import type { Scope } from './scopes.js';
 import type { Holder, TokenBook } from './tokens.js';
@@ -17,7 +18,7 @@ export interface GateParts {
   readonly tokens: TokenBook | null;
   readonly metrics: 'loopback' | 'public' | 'token';
   /** Name of the client with this login (an Authorization field with Basic), or null. */
-  clientOf(authorization: string, remoteAddress: string): string | null;
+  clientOf(authorization: string, remoteAddress: string): Promise<string | null>;
 }
 
 const mostTargetBytes = 8 * 1024;
@@ -52,6 +53,17 @@ export function holderOf(request: FastifyRequest): string {
   return holders.get(request)?.name ?? 'nobody';
 }
 
+/** Who asks, as the audit and the tokens of credentials know him. The address is the socket's, never one of a field. */
+export function actorOf(request: FastifyRequest): TokenActor {
+  const scopes = holders.get(request)?.scopes ?? [];
+  const address = request.raw.socket.remoteAddress?.replace(/^::ffff:(?=\d+\.)/, '') ?? '';
+  return {
+    name: holderOf(request),
+    address: address === '' ? 'unix' : address,
+    isAdmin: scopes.includes('admin'),
+  };
+}
+
 /** What this request wants; null where the route is not in the table. */
 function needFor(request: FastifyRequest, parts: GateParts): Scope | 'open' | null {
   // Whoever may not look is not told either what there is.
@@ -74,17 +86,17 @@ export function gate(parts: GateParts) {
       localAddress: raw.socket.localAddress ?? '',
     };
     const astray = misdirection(called, parts.hosts);
-    if (astray !== null) return sendProblem(reply, 421, astray);
+    if (astray !== null) return sendProblem(reply, new Problem('misdirected', astray));
     if (target.length > mostTargetBytes)
-      return sendProblem(reply, 414, `At most ${mostTargetBytes} bytes are read.`);
+      return sendProblem(reply, new Problem('long_path', `At most ${mostTargetBytes} bytes are read.`));
     const need = needFor(request, parts);
     if (need === 'open') return undefined;
-    if (isClient(request, parts)) return undefined;
+    if (await isClient(request, parts)) return undefined;
     const holder = parts.tokens?.holderOf(raw.headers.authorization) ?? null;
     if (holder === null) return unauthorized(request, reply);
     if (need === null || !isWithin(holder.scopes, need)) {
       const detail = need === null ? 'Nobody may use this route.' : `This wants the scope ${need}.`;
-      return sendProblem(reply, 403, detail);
+      return sendProblem(reply, new Problem('forbidden', detail));
     }
     holders.set(request, holder);
     return undefined;
@@ -92,12 +104,12 @@ export function gate(parts: GateParts) {
 }
 
 /** Whether the request comes with the login of a client, to a route that is for clients. */
-function isClient(request: FastifyRequest, parts: GateParts): boolean {
+async function isClient(request: FastifyRequest, parts: GateParts): Promise<boolean> {
   const { authorization } = request.raw.headers;
   if (authorization === undefined || !/^basic /i.test(authorization)) return false;
   if (!isForClients(request.method, request.routeOptions.url ?? '')) return false;
   // A socket of the file system has no address; whoever may open it is on this machine.
-  const client = parts.clientOf(authorization, request.raw.socket.remoteAddress ?? '127.0.0.1');
+  const client = await parts.clientOf(authorization, request.raw.socket.remoteAddress ?? '127.0.0.1');
   if (client !== null) clients.set(request, client);
   return client !== null;
 }
@@ -105,7 +117,7 @@ function isClient(request: FastifyRequest, parts: GateParts): boolean {
 function unauthorized(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const isTold = request.raw.headers.authorization !== undefined;
   reply.header('www-authenticate', `Bearer realm="turnpike admin"${isTold ? ', error="invalid_token"' : ''}`);
-  return sendProblem(reply, 401, wantedOf(request));
+  return sendProblem(reply, new Problem('unauthorized', wantedOf(request)));
 }
 
 /** What would do, and, where a login of a client would, that this one is none. */

@@ -25,8 +25,24 @@ export function cursorAt(place: string): string {
 /** The place of a cursor. @throws Problem for what is none. */
 export function placeOf(cursor: string): string {
   const place = Buffer.from(cursor, 'base64url').toString('utf8');
-  if (place === '' || cursorAt(place) !== cursor) throw new Problem(400, 'The cursor is none of ours.');
+  if (place === '' || cursorAt(place) !== cursor)
+    throw new Problem('malformed', 'The cursor is none of ours.');
   return place;
+}
+
+/** The place of a query behind which a list goes on; null from the beginning. @throws Problem */
+export function afterOf(cursor: string | undefined): string | null {
+  return cursor === undefined ? null : placeOf(cursor);
+}
+
+/** The page of a list of which one item more than `limit` was asked for, to see whether there are more. */
+export function pageFrom<T>(
+  found: readonly T[],
+  limit: number,
+  placeIn: (item: T) => string,
+): { readonly items: readonly T[]; readonly next: string | null } {
+  const last = found.length > limit ? found[limit - 1] : undefined;
+  return { items: found.slice(0, limit), next: last === undefined ? null : cursorAt(placeIn(last)) };
 }
 
 /** A page of items that are sorted by their keys. */
@@ -35,7 +51,7 @@ export function slice<T>(
   keyOf: (item: T) => string,
   query: { readonly limit: number; readonly cursor?: string | undefined },
 ): { readonly items: readonly T[]; readonly next: string | null } {
-  const after = query.cursor === undefined ? null : placeOf(query.cursor);
+  const after = afterOf(query.cursor);
   const from = after === null ? 0 : sorted.findIndex((item) => keyOf(item) > after);
   const items = from < 0 ? [] : sorted.slice(from, from + query.limit);
   const last = items.at(-1);

@@ -1,56 +1,66 @@
-/** Errors of the admin listener: `application/problem+json` (RFC 9457), whoever found them. */
+/** Errors of the admin listener: `application/problem+json` (RFC 9457) with a code of ours, whoever found them. */
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { FastifyReply } from 'fastify';
+import { scrub } from '../core/scrub.js';
+import { codeOfStatus, problemTable, type ProblemCode, type ProblemRow } from './problem-codes.js';
 
-const titles: Readonly<Record<number, string>> = {
-  400: 'The request is malformed.',
-  401: 'A token is wanted.',
-  403: 'The token may not do this.',
-  404: 'There is no such thing.',
-  405: 'This page can not be asked for in that way.',
-  408: 'The request did not arrive in time.',
-  409: 'It does not fit what is there.',
-  413: 'The request is too large.',
-  414: 'The path is too long.',
-  415: 'The request is of a type that is not understood.',
-  421: 'The request was meant for somebody else.',
-  422: 'The request can not be carried out as it stands.',
-  431: 'The head of the request is too large.',
-  500: 'The admin server failed.',
-  503: 'Too many are listening.',
-};
-
-const malformedStatus = new Map([
-  ['HPE_HEADER_OVERFLOW', 431],
-  ['ERR_HTTP_REQUEST_TIMEOUT', 408],
+const malformedCodes = new Map<string, ProblemCode>([
+  ['HPE_HEADER_OVERFLOW', 'large_head'],
+  ['ERR_HTTP_REQUEST_TIMEOUT', 'late'],
 ]);
+
+/** One thing that was wrong: a field by its path, or a line of a text. */
+export interface ProblemPart {
+  readonly path?: string;
+  readonly line?: number;
+  readonly message: string;
+}
 
 /** An error that a route answers with. `detail` is for whoever asked and must hold no secret. */
 export class Problem extends Error {
+  readonly retryAfterMs: number | null;
+  readonly errors: readonly ProblemPart[];
+
+  /**
+   * @param code decides the status
+   * @param more `retryAfterMs`: when it may go better, where it is known; `errors`: the same as `detail`, for programs
+   */
   constructor(
-    readonly statusCode: number,
+    readonly code: ProblemCode,
     readonly detail: string,
+    more: { readonly retryAfterMs?: number | null; readonly errors?: readonly ProblemPart[] } = {},
   ) {
     super(detail);
+    const { retryAfterS }: ProblemRow = problemTable[code];
+    this.retryAfterMs = more.retryAfterMs ?? (retryAfterS === undefined ? null : retryAfterS * 1000);
+    this.errors = more.errors ?? [];
   }
 }
 
 /** The body of an error. */
-export function problemText(status: number, detail: string): string {
-  const title = titles[status] ?? 'The request failed.';
-  return JSON.stringify({ type: 'about:blank', title, status, detail });
+export function problemText({ code, detail, errors }: Problem): string {
+  const { title, status } = problemTable[code];
+  const more = errors.length === 0 ? {} : { errors };
+  return scrub(JSON.stringify({ type: 'about:blank', title, status, code, detail, ...more }));
 }
 
 /** Answers with an error. */
-export function sendProblem(reply: FastifyReply, status: number, detail: string): FastifyReply {
-  const body = problemText(status, detail);
+export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
+  const { code, retryAfterMs } = problem;
+  const body = problemText(problem);
+  if (retryAfterMs !== null) reply.header('retry-after', Math.max(1, Math.ceil(retryAfterMs / 1000)));
   // Text that is ready goes past the serializers of the routes.
   return reply
-    .code(status)
+    .code(problemTable[code].status)
     .type('application/problem+json')
     .serializer(() => body)
     .send(body);
+}
+
+/** An error of the server itself, of which only the status is known. */
+export function problemOfStatus(status: number, detail: string): Problem {
+  return new Problem(codeOfStatus(status), detail);
 }
 
 /** Answers what Node's parser refuses, in the same form as everything else. */
@@ -59,8 +69,9 @@ export function refuseMalformed(error: Error & { code?: string }, socket: Duplex
     socket.destroy();
     return;
   }
-  const status = malformedStatus.get(error.code ?? '') ?? 400;
-  const body = problemText(status, 'The request could not be read.');
+  const code = malformedCodes.get(error.code ?? '') ?? 'malformed';
+  const { status } = problemTable[code];
+  const body = problemText(new Problem(code, 'The request could not be read.'));
   const head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nContent-Type: application/problem+json`;
   socket.end(`${head}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`);
 }

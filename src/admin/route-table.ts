@@ -1,7 +1,15 @@
 /** The routes of the admin listener: what is not here does not exist. What each of them wants is in `scopes.ts`. */
 import type { Metrics } from '../telemetry/metrics.js';
 import { route, type ApiRoute } from './route.js';
+import { auditRoutes } from './routes/audit.js';
+import { credentialImportRoutes } from './routes/credential-import.js';
+import { credentialRoutes } from './routes/credentials.js';
+import { keyRoutes } from './routes/keys.js';
+import { liveTokenRoutes } from './routes/live-tokens.js';
+import { policyRoutes } from './routes/policies.js';
+import { tokenRoutes } from './routes/tokens.js';
 import { banRoutes } from './routes/bans.js';
+import { clientRoutes } from './routes/clients.js';
 import { clusterRoutes } from './routes/cluster.js';
 import { eventRoutes } from './routes/events.js';
 import { overviewRoutes } from './routes/overview.js';
@@ -39,6 +47,8 @@ export interface AdminParts {
   readonly hosts?: readonly string[];
   /** Who reads /metrics without a token; `loopback` when left out. */
   readonly metricsFor?: 'loopback' | 'public' | 'token';
+  /** Told of what failed inside while a route was served; whoever asked is told nothing of it. */
+  readonly onFailure?: (route: string, error: unknown) => void;
   /** Without it there is no API. */
   readonly api?: AdminApi;
 }
@@ -82,10 +92,18 @@ function apiRoutes(services: AdminServices): ApiRoute[] {
     ...banRoutes(services),
     ...siteRoutes(services),
     ...clusterRoutes(services),
+    ...clientRoutes(services),
     ...feedbackRoutes(services),
     ...ruleRoutes(services),
     ...sessionRoutes(services),
     ...eventRoutes(services),
     ...reloadRoutes(services),
+    ...credentialRoutes(services),
+    ...credentialImportRoutes(services),
+    ...policyRoutes(services),
+    ...tokenRoutes(services),
+    ...liveTokenRoutes(services),
+    ...auditRoutes(services),
+    ...keyRoutes(services),
   ];
 }

@@ -3,10 +3,18 @@
  * forgotten row closes a door and opens none.
  */
 
-/** From most to least; each holds those behind it. */
-export const scopes = ['admin', 'operator', 'read'] as const;
+/** `tokens` is for crawlers: it takes credentials out and sees nothing else. */
+export const scopes = ['admin', 'operator', 'read', 'tokens'] as const;
 
 export type Scope = (typeof scopes)[number];
+
+/** Each scope with those that it holds. */
+const holds: Readonly<Record<Scope, readonly Scope[]>> = {
+  admin: scopes,
+  operator: ['operator', 'read'],
+  read: ['read'],
+  tokens: ['tokens'],
+};
 
 /** What a route wants: a scope, nothing at all, or what the setting `admin.metrics` says. */
 export type Need = Scope | 'open' | 'metrics';
@@ -36,8 +44,38 @@ export const routeNeeds: Readonly<Record<string, Need>> = {
   'GET /api/v1/sessions': 'read',
   'DELETE /api/v1/sessions/:client/:session': 'operator',
   'GET /api/v1/clients': 'read',
+  'POST /api/v1/clients': 'admin',
+  'GET /api/v1/clients/:name': 'read',
+  'PUT /api/v1/clients/:name': 'admin',
+  'DELETE /api/v1/clients/:name': 'admin',
   'GET /api/v1/events': 'read',
   'POST /api/v1/reload': 'operator',
+  'GET /api/v1/credentials': 'read',
+  'POST /api/v1/credentials': 'admin',
+  'POST /api/v1/credentials/import': 'admin',
+  'GET /api/v1/credentials/:key': 'read',
+  'PATCH /api/v1/credentials/:key': 'admin',
+  'DELETE /api/v1/credentials/:key': 'admin',
+  'POST /api/v1/credentials/:key/cooldown': 'operator',
+  'POST /api/v1/credentials/:key/ban': 'operator',
+  'POST /api/v1/credentials/:key/enable': 'operator',
+  'GET /api/v1/policies': 'read',
+  'POST /api/v1/policies': 'admin',
+  'GET /api/v1/policies/:name': 'read',
+  'PUT /api/v1/policies/:name': 'admin',
+  'DELETE /api/v1/policies/:name': 'admin',
+  'POST /api/v1/tokens/acquire': 'tokens',
+  'POST /api/v1/tokens/redeem': 'tokens',
+  'POST /api/v1/tokens/release': 'tokens',
+  'POST /api/v1/tokens/consume': 'tokens',
+  'POST /api/v1/tokens/report': 'tokens',
+  'GET /api/v1/tokens': 'admin',
+  'DELETE /api/v1/tokens/:ref': 'admin',
+  'GET /api/v1/audit': 'read',
+  'GET /api/v1/keys': 'read',
+  'POST /api/v1/keys/rotate': 'admin',
+  'DELETE /api/v1/keys/:term': 'admin',
+  'POST /api/v1/vault/unseal': 'operator',
 };
 
 /** Routes at which a client speaks for itself: its proxy login does in place of a token. */
@@ -57,5 +95,5 @@ export function isForClients(method: string, path: string): boolean {
 
 /** Whether these scopes hold the one that is needed. */
 export function isWithin(held: readonly Scope[], need: Scope): boolean {
-  return held.some((scope) => scopes.indexOf(scope) <= scopes.indexOf(need));
+  return held.some((scope) => holds[scope].includes(need));
 }

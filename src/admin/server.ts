@@ -7,13 +7,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import fastify from 'fastify';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import type { Secret } from '../core/secret.js';
-import { scrub } from '../core/scrub.js';
+import { readBodies, readTexts } from './bodies.js';
+import { failed, notFound } from './failures.js';
 import { gate } from './gate.js';
 import { describeApi, openApiRoute } from './openapi.js';
-import { refuseMalformed, Problem, sendProblem } from './problem.js';
+import { refuseMalformed } from './problem.js';
 import { adminRoutes } from './route-table.js';
 import type { AdminParts } from './route-table.js';
 import type { ApiRoute } from './route.js';
@@ -28,7 +29,6 @@ const keepAliveMs = 15_000;
 const mostHeadBytes = 80 * 1024;
 const mostBodyBytes = 64 * 1024;
 const mostConnections = 256;
-const mostDetail = 500;
 
 /** A certificate with its key, both as PEM. */
 export interface AdminTls {
@@ -82,28 +82,6 @@ function boundedServer(tls: AdminTls | null) {
   };
 }
 
-/** What was wrong with what was sent: which field, and what was expected of it; never its value. */
-function detailOf(error: object): string | null {
-  if (error instanceof Problem) return error.detail;
-  if (!('validation' in error) || !Array.isArray(error.validation)) return null;
-  const context = 'validationContext' in error ? String(error.validationContext) : 'request';
-  const told = error.validation.map((each: { instancePath?: string; message?: string }) => {
-    const path = (each.instancePath ?? '').replaceAll('/', '.').replace(/^\./, '');
-    return `${path === '' ? context : path}: ${each.message ?? 'is wrong'}`;
-  });
-  return told.join('; ').slice(0, mostDetail);
-}
-
-function answerError(error: unknown, reply: FastifyReply): FastifyReply {
-  const isKnown = typeof error === 'object' && error !== null;
-  const status =
-    isKnown && 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : 500;
-  // What failed inside is not for whoever asks.
-  if (!isKnown || status < 400 || (status >= 500 && !(error instanceof Problem)))
-    return sendProblem(reply, 500, 'The request could not be served.');
-  return sendProblem(reply, status, scrub(detailOf(error) ?? 'The request could not be read.'));
-}
-
 async function buildServer(parts: AdminParts, options: ServerOptions): Promise<FastifyInstance> {
   const server = fastify({
     logger: false,
@@ -115,28 +93,25 @@ async function buildServer(parts: AdminParts, options: ServerOptions): Promise<F
   });
   server.setValidatorCompiler(validatorCompiler);
   server.setSerializerCompiler(serializerCompiler);
-  server.removeContentTypeParser('text/plain');
+  readBodies(server);
   const hosts = new Set((parts.hosts ?? []).map((host) => host.toLowerCase()));
   const tokens = parts.api?.tokens ?? null;
-  const clientOf = (authorization: string, remoteAddress: string): string | null =>
-    parts.api?.services.clientOf(authorization, remoteAddress) ?? null;
+  const clientOf = (authorization: string, remoteAddress: string): Promise<string | null> =>
+    parts.api?.services.clientOf(authorization, remoteAddress) ?? Promise.resolve(null);
   server.addHook('onRequest', gate({ hosts, tokens, clientOf, metrics: parts.metricsFor ?? 'loopback' }));
   const routes = options.routes ?? adminRoutes(parts);
-  const paths = new Set(routes.map(({ path }) => path));
-  server.setNotFoundHandler((request, reply) => {
-    const isKnown = paths.has(request.url.split('?')[0] ?? '');
-    return sendProblem(
-      reply,
-      isKnown ? 405 : 404,
-      isKnown ? 'Not by this method.' : 'See docs/admin-api.md.',
-    );
-  });
-  server.setErrorHandler((error, _request, reply) => answerError(error, reply));
-  await describeApi(server);
+  server.setNotFoundHandler(notFound(routes));
+  server.setErrorHandler(failed(parts.onFailure));
   const declared = parts.api === undefined ? routes : [...routes, openApiRoute(server)];
+  await describeApi(server, declared);
   for (const each of declared) {
-    const { method, path: url, schema } = each;
-    server.route({ method, url, schema, handler: (request, reply) => each.handle(request, reply) });
+    const { method, path: url, schema, mostBytes: bodyLimit = mostBodyBytes } = each;
+    const options = { method, url, schema, bodyLimit };
+    const handler = (request: FastifyRequest, reply: FastifyReply): unknown => each.handle(request, reply);
+    await server.register(async (scope) => {
+      readTexts(scope, each.textTypes ?? []);
+      scope.route({ ...options, handler });
+    });
   }
   return server;
 }

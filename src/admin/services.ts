@@ -1,14 +1,17 @@
 /** What the routes need of the gateway, as interfaces: `app.ts` makes them, and nothing here knows the data plane. */
+import type { ClientDeskPort, ClientSource } from '../access/client-desk.js';
 import type { Clock } from '../core/clock.js';
 import type { BanDesk } from '../exits/ban-desk.js';
 import type { ExitState } from '../exits/count-exits.js';
 import type { LearntPace } from '../exits/paces.js';
 import type { ExitDesk } from '../exits/exit-desk.js';
+import type { LoginRead } from '../exits/upstream-logins.js';
 import type { ShareCount } from '../exits/share-counts.js';
 import type { SharesPhase } from '../exits/shares.js';
 import type { Pins } from '../state/ports.js';
 import type { Upstream } from '../upstreams/upstream.js';
 import type { EventFeed } from './event-feed.js';
+import type { VaultServices, VaultStatus } from './vault-services.js';
 
 /** A pool as people see it. */
 export interface PoolRow {
@@ -23,6 +26,8 @@ export interface PoolRow {
 export interface ClientRow {
   readonly name: string;
   readonly login: 'password' | 'address';
+  /** Where it can be changed. */
+  readonly source: ClientSource;
   readonly allowFrom: readonly string[];
   readonly targets: readonly string[];
   /** Null: no limit. */
@@ -82,7 +87,7 @@ export type FeedbackTaken =
   | { readonly kind: 'refused'; readonly detail: string };
 
 /** Figures of the whole gateway. */
-export interface Status {
+export interface Status extends VaultStatus {
   readonly version: string;
   readonly gatewayId: string;
   readonly phase: 'starting' | 'serving' | 'draining';
@@ -144,6 +149,8 @@ export interface AdminServices {
   readonly bans: Pick<BanDesk, 'list' | 'ban' | 'lift'>;
   readonly sessions: Pick<Pins, 'list' | 'drop'>;
   readonly feed: Pick<EventFeed, 'listen' | 'size' | 'isFull'>;
+  /** Null where no vault is configured. */
+  readonly vault: VaultServices | null;
   /** Why an exit at this address may not be added, or null. */
   addressFault(upstream: Upstream): string | null;
   /** Deals with the open tunnels of a banned exit; null: as configured. Returns how many it is about. */
@@ -151,6 +158,10 @@ export interface AdminServices {
   testRules(test: RuleTest): Promise<RuleTestResult>;
   pools(): readonly PoolRow[];
   clients(): readonly ClientRow[];
+  /** Null: there is no storage, and no client can be stored. */
+  readonly clientDesk: ClientDeskPort | null;
+  /** The login of an upstream from the vault. */
+  upstreamLogin(key: string): Promise<LoginRead>;
   sites(): readonly SiteRow[];
   /** At most so many, those asked last first. */
   tiers(most: number): readonly TierRow[];
@@ -158,7 +169,7 @@ export interface AdminServices {
   /** @param exit whose owners are wanted; null: none's */
   cluster(exit: string | null): ClusterRow;
   /** Name of the client with this login, or null. */
-  clientOf(authorization: string, remoteAddress: string): string | null;
+  clientOf(authorization: string, remoteAddress: string): Promise<string | null>;
   /** Takes the word of a client about an earlier answer. */
   feedback(client: string, said: { readonly id: string; readonly verdict: string }): FeedbackTaken;
   status(): Status;

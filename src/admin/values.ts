@@ -1,5 +1,6 @@
 /** Kinds of values that the API takes, as zod schemas. */
 import { z } from 'zod';
+import type { JsonObject } from '../storage/credential-ports.js';
 
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const mostMs = 30 * 86_400_000;
@@ -34,3 +35,23 @@ export const name = () =>
 /** The id of an exit. */
 export const exitId = () =>
   z.string().regex(/^[A-Za-z0-9_.-]{1,80}$/, { error: 'expected the id of an exit' });
+
+/** An object of JSON: what came as JSON holds nothing else. How deep it is, `bodies.ts` has looked at. */
+export const jsonObject = (): z.ZodType<JsonObject> =>
+  z.record(z.string(), z.unknown()) as unknown as z.ZodType<JsonObject>;
+
+/** A time for programs and people: ISO 8601 in UTC. */
+export function dateOf(wallMs: number): string;
+export function dateOf(wallMs: number | null): string | null;
+export function dateOf(wallMs: number | null): string | null {
+  return wallMs === null ? null : new Date(wallMs).toISOString();
+}
+
+type Given<T> = { readonly [K in keyof T]: Exclude<T[K], undefined> };
+
+/** The same without what is undefined. */
+export function given<T extends object>(values: T): Partial<Given<T>> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Partial<
+    Given<T>
+  >;
+}

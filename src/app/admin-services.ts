@@ -11,12 +11,15 @@ import type {
   Status,
   TierRow,
 } from '../admin/services.js';
+import type { VaultServices } from '../admin/vault-services.js';
 import type { BanDesk } from '../exits/ban-desk.js';
 import { countExits } from '../exits/count-exits.js';
 import type { ExitDesk } from '../exits/exit-desk.js';
+import { noUpstreamLogins } from '../exits/upstream-logins.js';
 import { cutOnBan } from '../gateway/cut-tunnels.js';
 import { takeFeedback } from '../gateway/feedback.js';
 import type { GatewayServices } from '../gateway/services.js';
+import type { KeptLogins } from './kept-logins.js';
 import { testRules } from './test-rules.js';
 import { checkTarget, parseAuthority } from '../protocol/target.js';
 import type { Upstream } from '../upstreams/upstream.js';
@@ -27,6 +30,8 @@ export interface AdminWorld {
   readonly exits: ExitDesk;
   readonly bans: BanDesk;
   readonly feed: EventFeed;
+  readonly vault: VaultServices | null;
+  readonly kept: KeptLogins | null;
   status(): Status;
   cluster(exit: string | null): ClusterRow;
   reload(): Promise<Reloaded | null>;
@@ -36,7 +41,9 @@ export interface AdminWorld {
 export function adminServices(world: AdminWorld): AdminServices {
   const { services, exits, bans, feed } = world;
   return {
-    ...{ clock: services.clock, exits, bans, feed },
+    ...{ clock: services.clock, exits, bans, feed, vault: world.vault },
+    clientDesk: world.kept?.desk ?? null,
+    upstreamLogin: (key) => (world.kept?.logins ?? noUpstreamLogins).read(key),
     sessions: services.pins,
     status: () => world.status(),
     cluster: (exit) => world.cluster(exit),
@@ -55,12 +62,17 @@ export function adminServices(world: AdminWorld): AdminServices {
 }
 
 /** A client proves itself here as on the proxy port. */
-function clientOf(services: GatewayServices, authorization: string, remoteAddress: string): string | null {
+async function clientOf(
+  services: GatewayServices,
+  authorization: string,
+  remoteAddress: string,
+): Promise<string | null> {
   const auth = services.rules().clients.authenticate({
     ...{ proxyAuthorization: authorization, remoteAddress },
     ...{ listenerDefaultClient: null, nowMs: services.clock.nowMs() },
   });
-  return auth.kind === 'client' ? auth.client.name : null;
+  const settled = auth.kind === 'pending' ? await auth.settled : auth;
+  return settled.kind === 'client' ? settled.client.name : null;
 }
 
 function tierRows(services: GatewayServices, most: number): TierRow[] {
@@ -95,12 +107,14 @@ function clientRows(services: GatewayServices): ClientRow[] {
   for (const { owner } of relays) tunnels.set(owner, (tunnels.get(owner) ?? 0) + 1);
   const all = services.rules().clients.all();
   const shown: readonly Client[] = all.length === 0 ? [anonymousClient] : all;
+  const { clients } = services.rules();
   return shown.map(({ name, password, allowFrom, targets, limits }) => {
     const held = (kind: 'connection' | 'exchange', most: number | null): number | null =>
       most === null ? null : rateLimits.heldBy(name, kind);
     const { requests, bytes } = limits;
     return {
       ...{ name, login: password === null ? 'address' : 'password', allowFrom: [...allowFrom], targets },
+      source: all.length === 0 || clients.isConfigured(name) ? 'configuration' : 'storage',
       limits: {
         requests: requests === null ? null : { count: requests.count, perMs: requests.perMs },
         ...{ tunnels: limits.tunnels, connections: limits.connections, exchanges: limits.exchanges },

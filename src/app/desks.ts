@@ -2,6 +2,7 @@
 import { BanDesk } from '../exits/ban-desk.js';
 import { ExitDesk } from '../exits/exit-desk.js';
 import type { Roster } from '../exits/roster.js';
+import type { UpstreamLogins } from '../exits/upstream-logins.js';
 import { cutTunnelsOf } from '../gateway/cut-tunnels.js';
 import type { GatewayServices } from '../gateway/services.js';
 import type { Pool } from '../upstreams/pool.js';
@@ -17,6 +18,7 @@ export interface DeskNeeds {
   readonly roster: Roster;
   /** Puts new snapshots of pools in force. */
   setPools(pools: ReadonlyMap<string, Pool>): void;
+  readonly logins: UpstreamLogins;
 }
 
 /** Makes them. */
@@ -28,7 +30,18 @@ export function makeDesks(services: GatewayServices, needs: DeskNeeds): Desks {
     setPools: (pools) => needs.setPools(pools),
     onRemoved: (gone) => closeExits(services, gone),
   });
+  needs.logins.watch((keys) => void renewLogins(exits, needs, keys));
   return { exits, bans: new BanDesk({ ledger, clock, emit, slotOf: (id) => exits.slotOf(id) }) };
+}
+
+/** Exits that were added by hand follow the vault as those of the configuration do. */
+async function renewLogins(
+  exits: ExitDesk,
+  { roster, logins }: DeskNeeds,
+  keys: ReadonlySet<string>,
+): Promise<void> {
+  for (const key of roster.credentials().keys())
+    if (keys.has(key)) await exits.relogin(key, await logins.read(key));
 }
 
 /** Z09: what still goes by an exit that was removed ends now; plain requests under way may finish. */

@@ -2,7 +2,6 @@
  * The rules in force and the keeper of their pools: the one reference that a reload swaps, and the place where a new
  * snapshot of a pool is taken or, coming from a keeper that is not in force, left.
  */
-import { FailureLimit } from '../access/failure-limit.js';
 import type { Emit } from '../core/events.js';
 import type { TimerWheel } from '../core/timer-wheel.js';
 import type { Ledger } from '../exits/ledger.js';
@@ -10,10 +9,12 @@ import { createListFetch } from '../exits/list-fetch.js';
 import { PoolKeeper } from '../exits/pool-keeper.js';
 import { Roster } from '../exits/roster.js';
 import { MAX_LIST_BYTES } from '../exits/sources.js';
+import type { UpstreamLogins } from '../exits/upstream-logins.js';
 import type { Rules } from '../gateway/services.js';
 import type { OwnAddresses } from '../protocol/target.js';
 import { conflictText, passwordConflicts } from '../upstreams/password-conflicts.js';
 import { buildPool, type Pool } from '../upstreams/pool.js';
+import type { RulesLogins } from './kept-logins.js';
 import { withPools, type BuiltRules, type RulesParts } from './rules.js';
 
 /** A list that takes longer to come is given up. */
@@ -22,7 +23,7 @@ const LIST_TIMEOUT_MS = 30_000;
 const MOST_CONFLICTS = 20;
 
 /** What it works with. */
-export interface InForceParts {
+export interface InForceParts extends RulesLogins {
   readonly ledger: Ledger;
   readonly wheel: TimerWheel;
   readonly emit: Emit;
@@ -42,18 +43,22 @@ export class InForce {
   #isStarted = false;
 
   constructor(private readonly parts: InForceParts) {
-    const { own, emit, wheel, ledger, listWorker: workerFile } = parts;
+    const { own, emit, wheel, ledger, logins, failures, stored, listWorker: workerFile } = parts;
     const fetchList = createListFetch({ own, maxBytes: MAX_LIST_BYTES, timeoutMs: LIST_TIMEOUT_MS });
     const numbers = { intern: ledger.intern.bind(ledger), hold: ledger.hold.bind(ledger) };
     this.rulesParts = {
-      failures: new FailureLimit(),
+      ...{ failures, stored },
       keeperInForce: () => this.#built?.keeper ?? null,
       newKeeper: () => {
         const onSwap = (pool: Pool): void => this.#swapPool(keeper, pool);
-        const keeper = new PoolKeeper({ ...numbers, wheel, emit, fetchList, workerFile, onSwap });
+        const keeper = new PoolKeeper({ ...numbers, wheel, emit, fetchList, logins, workerFile, onSwap });
         return keeper;
       },
     };
+  }
+
+  get logins(): UpstreamLogins {
+    return this.parts.logins;
   }
 
   get built(): BuiltRules {

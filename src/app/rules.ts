@@ -5,6 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Clients } from '../access/clients.js';
 import type { FailureLimit } from '../access/failure-limit.js';
+import type { StoredClients } from '../access/stored-clients.js';
 import type { Config } from '../config/config.js';
 import { metricSites, runtimeValuesOf } from '../config/runtime-values.js';
 import type { PoolKeeper } from '../exits/pool-keeper.js';
@@ -24,6 +25,7 @@ export interface BuiltRules {
 /** What rules are built with. */
 export interface RulesParts {
   readonly failures: FailureLimit;
+  readonly stored: StoredClients | null;
   readonly newKeeper: () => PoolKeeper;
   /** The keeper of the rules in force, null at the start: its last good lists are taken over. */
   readonly keeperInForce: () => PoolKeeper | null;
@@ -31,12 +33,14 @@ export interface RulesParts {
 
 /** Builds the rules of a configuration. @throws when a list of upstreams can't be read at all. */
 export async function buildRules(config: Config, parts: RulesParts): Promise<BuiltRules> {
+  const { failures, stored } = parts;
+  const who = { failures, stored };
   const keeper = parts.newKeeper();
   const pools = await keeper.open(config.pools, parts.keeperInForce());
   return {
     rules: {
       runtime: { ...runtimeValuesOf(config), pools },
-      clients: new Clients(config.clients, { anonymousAllowed: true, failures: parts.failures }),
+      clients: new Clients(config.clients, { anonymousAllowed: true, ...who }),
       targets: { allow: config.allowedTargets.map(parseAllowEntry).filter((entry) => entry !== null) },
     },
     sites: metricSites(config),
@@ -61,6 +65,13 @@ export function hasChanged(id: string, before: Rules, now: Rules): boolean {
   return was !== null && is !== null && !isSameWay(was, is);
 }
 
+/** Whether the exit is asked with another login than before. */
+export function hasOtherLogin(id: string, before: Rules, now: Rules): boolean {
+  const was = exitOf(before, id);
+  const is = exitOf(now, id);
+  return was !== null && is !== null && loginOf(was) !== loginOf(is);
+}
+
 function exitOf({ runtime }: Rules, id: string): Upstream | null {
   for (const { indexById, upstreams } of runtime.pools.values()) {
     const index = indexById.get(id);
@@ -70,10 +81,11 @@ function exitOf({ runtime }: Rules, id: string): Upstream | null {
 }
 
 function isSameWay(a: Upstream, b: Upstream): boolean {
-  return passwordOf(a) === passwordOf(b) && isDeepStrictEqual(a.tls, b.tls);
+  return loginOf(a) === loginOf(b) && isDeepStrictEqual(a.tls, b.tls);
 }
 
 /** Of an exit of a template that of the template, since its own comes with the request. */
-function passwordOf({ template, login }: Upstream): string | undefined {
-  return (template === undefined ? login : template.template.base.login)?.password.reveal();
+function loginOf({ template, login }: Upstream): string {
+  const own = template === undefined ? login : template.template.base.login;
+  return own === null ? '' : `${own.username}\n${own.password.reveal()}`;
 }

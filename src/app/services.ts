@@ -13,6 +13,8 @@ import { Paces } from '../exits/paces.js';
 import { Trickle } from '../exits/trickle.js';
 import type { Shares } from '../exits/shares.js';
 import type { Roster } from '../exits/roster.js';
+import type { UpstreamLogins } from '../exits/upstream-logins.js';
+import type { MissingLogin } from '../exits/source-logins.js';
 import { Admission } from '../gateway/admission.js';
 import { DoorLimits } from '../gateway/door-limits.js';
 import type { Relay } from '../gateway/relay.js';
@@ -41,7 +43,8 @@ import type { Pool } from '../upstreams/pool.js';
 import { applyBan, heldBans } from './apply-ban.js';
 import { makeFleetState, type FleetState } from './fleet-state.js';
 import { InForce } from './in-force.js';
-import { buildRules, hasChanged, type BuiltRules, type RulesParts } from './rules.js';
+import { withoutStorage, type RulesLogins } from './kept-logins.js';
+import { buildRules, hasChanged, hasOtherLogin, type BuiltRules, type RulesParts } from './rules.js';
 
 /** What the parts are made of. */
 export interface Basics {
@@ -53,6 +56,8 @@ export interface Basics {
   /** The compiled thread that reads big lists. */
   readonly listWorker: URL;
   readonly version: string;
+  /** What the storage gives; nothing without one. */
+  readonly kept?: RulesLogins | null;
   /** Requests under way, once there are listeners. */
   exchangesOpen(): number;
 }
@@ -70,12 +75,15 @@ export interface Plant {
   swap(built: BuiltRules): void;
   /** What was added to pools and removed from them by hand. */
   readonly roster: Roster;
+  readonly logins: UpstreamLogins;
   /** Puts new snapshots of pools in force; all other rules stay. */
   setPools(pools: ReadonlyMap<string, Pool>): void;
   /** Begins to ask for lists again, and to share what gateways share. */
   start(): void;
   /** An exit was banned for a site. */
   exitBanned(id: string): void;
+  /** Sources of pools that have no exits because their login is not to be had. */
+  missingLogins(): readonly MissingLogin[];
   /** Pools change no more. */
   close(): void;
 }
@@ -92,6 +100,7 @@ export async function buildPlant(config: Config, basics: Basics): Promise<Plant>
   const ledger = new Ledger(banRulesOf(config), random);
   const inForce = new InForce({
     ...{ ledger, wheel, emit, own, listWorker },
+    ...(basics.kept ?? withoutStorage()),
     onChange: (before, now) => follow(services, before, now),
   });
   inForce.use(await buildRules(config, inForce.rulesParts));
@@ -110,7 +119,7 @@ export async function buildPlant(config: Config, basics: Basics): Promise<Plant>
     ...{ wheel, ledger, inForce, receipts, gatewayId, pins, shares, sharedLimits, turns: state.turns },
   });
   return {
-    ...{ services, state, rulesParts: inForce.rulesParts, roster: inForce.roster },
+    ...{ services, state, rulesParts: inForce.rulesParts, roster: inForce.roster, logins: inForce.logins },
     sites: () => inForce.built.sites,
     swap: (built) => inForce.use(built),
     setPools: (pools) => inForce.setPools(pools),
@@ -119,6 +128,7 @@ export async function buildPlant(config: Config, basics: Basics): Promise<Plant>
       state.start();
     },
     exitBanned: (id) => inForce.built.keeper.exitBanned(id),
+    missingLogins: () => inForce.built.keeper.missingLogins(),
     close: () => inForce.built.keeper.close(),
   };
 }
@@ -197,6 +207,10 @@ function follow(services: GatewayServices, before: Rules, now: Rules): void {
   // Only of exits in use can there be a connection of before: a few thousand, where a pool may have a million.
   const busy = [...services.ledger.busy(), ...services.opener.idle.keys().map(exitOfKey)];
   const changed = new Set(busy.filter((id) => hasChanged(id, before, now)));
+  // A login that was refused and is another now may be right.
+  for (const { slot, site, upstream } of services.ledger.bans())
+    if (site === null && hasOtherLogin(upstream.id, before, now))
+      services.ledger.lift(slot, null, services.clock.nowMs());
   // The pools of the moment, and not of this swap: exits are added and removed in between, too.
   services.opener.idle.keepOnly((key) => {
     const exit = exitOfKey(key);

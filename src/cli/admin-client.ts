@@ -27,11 +27,13 @@ export class AdminTrouble extends Error {
   /**
    * @param exitCode of the command
    * @param status of the answer; 0 where there was none
+   * @param errors each thing that was wrong, where the answer tells of several
    */
   constructor(
     text: string,
     readonly exitCode: number,
     readonly status = 0,
+    readonly errors: readonly { readonly line?: number; readonly message: string }[] = [],
   ) {
     super(text);
   }
@@ -91,18 +93,39 @@ function placeOf(address: string): AdminAccess['at'] {
   return url;
 }
 
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** A body that is ready to be sent. */
+export interface TypedText {
+  readonly type: string;
+  readonly bytes: Buffer;
+}
+
+const jsonOf = (body: unknown): TypedText => ({
+  type: 'application/json',
+  bytes: Buffer.from(JSON.stringify(body)),
+});
+
 /** A client of the admin API. */
 export class AdminClient {
   constructor(private readonly access: AdminAccess) {}
 
   /** One answer, parsed. @throws AdminTrouble when the gateway can't be reached or refuses */
-  async call(method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown): Promise<unknown> {
-    const answer = await this.send(method, path, body === undefined ? null : JSON.stringify(body));
+  async call(method: Method, path: string, body?: unknown): Promise<unknown> {
+    return this.told(await this.send(method, path, body === undefined ? null : jsonOf(body)));
+  }
+
+  /** The same with a text of some type as body. @throws AdminTrouble */
+  async sendText(path: string, text: TypedText): Promise<unknown> {
+    return this.told(await this.send('POST', path, text));
+  }
+
+  private told(answer: { readonly status: number; readonly body: string }): unknown {
     const parsed = parse(answer.body);
     if (answer.status >= 200 && answer.status < 300 && parsed !== undefined) return parsed;
-    const detail = (parsed as { detail?: unknown } | undefined)?.detail;
+    const { detail, errors } = (parsed ?? {}) as { detail?: unknown; errors?: AdminTrouble['errors'] };
     const said = typeof detail === 'string' ? detail : 'that is no answer of a Turnpike';
-    throw new AdminTrouble(`${answer.status}: ${said}`, exitCodes.failed, answer.status);
+    throw new AdminTrouble(`${answer.status}: ${said}`, exitCodes.failed, answer.status, errors);
   }
 
   /** All items of a list, page by page. */
@@ -125,11 +148,15 @@ export class AdminClient {
     return items;
   }
 
-  private send(method: string, path: string, body: string | null): Promise<{ status: number; body: string }> {
+  private send(
+    method: string,
+    path: string,
+    body: TypedText | null,
+  ): Promise<{ status: number; body: string }> {
     const { at, token, ca } = this.access;
     const headers = {
       authorization: `Bearer ${token.reveal()}`,
-      ...(body !== null && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
+      ...(body !== null && { 'content-type': body.type, 'content-length': body.bytes.length }),
     };
     const place =
       at instanceof URL
@@ -149,7 +176,7 @@ export class AdminClient {
           (error: Error) => reject(this.unreachable(error)),
         );
       });
-      request.end(body ?? undefined);
+      request.end(body?.bytes);
     });
   }
 

@@ -14,6 +14,8 @@ import { auditVerifyCommand } from './audit/verify.js';
 import { clusterCommand } from './cluster.js';
 import { remoteCommands } from './remote.js';
 import { serve } from './serve.js';
+import { credentialCommands } from './credentials/credentials.js';
+import { policyCommands } from './credentials/policies.js';
 import { vaultInitCommand } from './vault/init.js';
 import { vaultKeyCommands } from './vault/keys.js';
 import { vaultStoreCommands } from './vault/stored.js';
@@ -59,6 +61,8 @@ export const commands: readonly CommandRow[] = [
   },
   doctorCommand,
   ...remoteCommands,
+  ...credentialCommands,
+  ...policyCommands,
   clusterCommand,
   auditVerifyCommand,
   auditSearchCommand,

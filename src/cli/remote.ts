@@ -6,11 +6,14 @@ import type { FlagValues } from './flags.js';
 import type { Output } from './output.js';
 import { duration, table } from './table.js';
 
-type Item = Readonly<Record<string, unknown>>;
+/** One item of an answer. */
+export type Item = Readonly<Record<string, unknown>>;
 
-const word = (value: unknown): string =>
+/** A value as people see it. */
+export const word = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : '-';
-const flagText = (values: FlagValues, name: string): string | null => {
+/** The text of a flag or an argument; null where it was not given. */
+export const flagText = (values: FlagValues, name: string): string | null => {
   const value = values[name];
   return typeof value === 'string' ? value : null;
 };
@@ -31,7 +34,7 @@ export async function withGateway(
 }
 
 /** A list: where it is, what narrows it, and how it looks to people. */
-interface ListSpec {
+export interface ListSpec {
   readonly name: string;
   readonly summary: string;
   readonly path: string;
@@ -40,7 +43,8 @@ interface ListSpec {
   readonly columns: Readonly<Record<string, (item: Item) => string>>;
 }
 
-function listCommand(spec: ListSpec): CommandRow {
+/** The command of a list. */
+export function listCommand(spec: ListSpec): CommandRow {
   const filters = Object.entries(spec.filters);
   return {
     name: spec.name,
@@ -60,7 +64,8 @@ function listCommand(spec: ListSpec): CommandRow {
   };
 }
 
-const field =
+/** A column that shows a field as it is. */
+export const field =
   (name: string) =>
   (item: Item): string =>
     word(item[name]);
@@ -138,19 +143,20 @@ const lists: readonly ListSpec[] = [
 ];
 
 /** One thing done. */
-interface DeedSpec {
+export interface DeedSpec {
   readonly name: string;
   readonly summary: string;
   /** What it is done to; nothing where it is the gateway. */
   readonly argument?: string;
   readonly flags?: CommandRow['flags'];
-  readonly method: 'POST' | 'DELETE';
+  readonly method: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   path(argument: string): string;
   body?(values: FlagValues, argument: string): Item;
   said(answer: Item): string;
 }
 
-function deedCommand(spec: DeedSpec): CommandRow {
+/** The command of a deed. */
+export function deedCommand(spec: DeedSpec): CommandRow {
   return {
     name: spec.name,
     summary: spec.summary,
@@ -170,7 +176,8 @@ function deedCommand(spec: DeedSpec): CommandRow {
   };
 }
 
-const stateSaid = (answer: Item): string => `${word(answer['id'])} ${word(answer['state'])}`;
+/** What most deeds have to say. */
+export const stateSaid = (answer: Item): string => `${word(answer['id'])} ${word(answer['state'])}`;
 
 const order = (verb: 'freeze' | 'thaw' | 'drain', summary: string): DeedSpec => ({
   name: `exits ${verb}`,

@@ -17,6 +17,7 @@ import type { Resources } from './resources.js';
 import type { Settings } from './schema.js';
 import { sharingOf } from './sharing.js';
 import { stateOf } from './state.js';
+import { storageOf } from './storage.js';
 import { vaultOf } from './vault.js';
 import type { Secret } from '../core/secret.js';
 import { rulesOf } from './rules.js';
@@ -70,10 +71,14 @@ function secretOf(reference: string, resources: Resources): Secret {
   return resolved.secret;
 }
 
-function clientOf(client: Settings['clients'][number], resources: Resources): ClientConfig {
+/** A client; its password was resolved before. */
+export function clientOf(
+  client: Omit<Settings['clients'][number], 'password'>,
+  password: Secret | null,
+): ClientConfig {
   return {
     name: client.name,
-    password: client.password === undefined ? null : secretOf(client.password, resources),
+    password,
     allowFrom: client.allow_from ?? [],
     tags: client.tags ?? [],
     limits: {
@@ -123,23 +128,19 @@ function optionsOf(entry: UpstreamEntry, resources: Resources): UpstreamOptions 
 }
 
 function sourceOf(entry: UpstreamEntry, resources: Resources): UpstreamSource {
-  const options = optionsOf(entry, resources);
-  if (entry.url !== undefined) return { kind: 'url', url: secretOf(entry.url, resources), options };
+  const { credential } = entry;
+  const all = { options: optionsOf(entry, resources), ...(credential !== undefined && { credential }) };
+  if (entry.url !== undefined) return { kind: 'url', url: secretOf(entry.url, resources), ...all };
   if (entry.list !== undefined) {
     const { refresh, allow = [] } = entry;
-    return {
-      kind: 'list',
-      url: secretOf(entry.list, resources),
-      refreshMs: refresh ?? LIST_REFRESH_MS,
-      allow,
-      options,
-    };
+    const url = secretOf(entry.list, resources);
+    return { kind: 'list', url, refreshMs: refresh ?? LIST_REFRESH_MS, allow, ...all };
   }
   if (entry.template !== undefined) {
     const template = secretOf(entry.template, resources);
-    return { kind: 'template', template, exits: entry.exits ?? TEMPLATE_EXITS, options };
+    return { kind: 'template', template, exits: entry.exits ?? TEMPLATE_EXITS, ...all };
   }
-  return { kind: 'file', file: resources.path(entry.file ?? ''), options };
+  return { kind: 'file', file: resources.path(entry.file ?? ''), ...all };
 }
 
 function poolOf(name: string, pool: Settings['pools'][string], resources: Resources): PoolConfig {
@@ -195,7 +196,9 @@ export function buildConfig(settings: Settings, resources: Resources, file: stri
     adminApi: adminOf(settings.admin, resources),
     adminHosts: settings.listen.admin_hosts,
     allowedTargets: settings.targets.allow,
-    clients: settings.clients.map((client) => clientOf(client, resources)),
+    clients: settings.clients.map((client) =>
+      clientOf(client, client.password === undefined ? null : secretOf(client.password, resources)),
+    ),
     pools: Object.entries(settings.pools).map(([name, pool]) => poolOf(name, pool, resources)),
     routes: settings.routes,
     sessions: settings.sessions,
@@ -220,6 +223,7 @@ export function buildConfig(settings: Settings, resources: Resources, file: stri
     },
     state: stateOf(settings.state, resources),
     cluster: settings.cluster,
+    storage: storageOf(settings.storage, settings.data_dir, resources),
     audit: { file: settings.audit.file === undefined ? null : resources.path(settings.audit.file) },
     alerts: alertsOf(settings.alerts, resources),
     vault: vaultOf(settings.vault, resources),

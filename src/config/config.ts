@@ -57,23 +57,26 @@ export interface ClientConfig {
   readonly defaults: ControlDefaults;
 }
 
+/** What all sources have. */
+interface AnySource {
+  readonly options: UpstreamOptions;
+  /** Key of the login of its upstreams in the vault; not there where they have their own, or none. */
+  readonly credential?: string;
+}
+
 /** Where upstreams come from: lists in files or from servers, URLs, templates. What may hold a login is a secret. */
-export type UpstreamSource =
-  | { readonly kind: 'file'; readonly file: string; readonly options: UpstreamOptions }
-  | { readonly kind: 'url'; readonly url: Secret; readonly options: UpstreamOptions }
+export type UpstreamSource = AnySource & UpstreamPlace;
+
+type UpstreamPlace =
+  | { readonly kind: 'file'; readonly file: string }
+  | { readonly kind: 'url'; readonly url: Secret }
   | {
       readonly kind: 'list';
       readonly url: Secret;
       readonly refreshMs: number;
       readonly allow: readonly string[];
-      readonly options: UpstreamOptions;
     }
-  | {
-      readonly kind: 'template';
-      readonly template: Secret;
-      readonly exits: number;
-      readonly options: UpstreamOptions;
-    };
+  | { readonly kind: 'template'; readonly template: Secret; readonly exits: number };
 
 /** One pool. */
 export interface PoolConfig {
@@ -154,6 +157,17 @@ export interface AlertsConfig {
     readonly allow: readonly string[];
   }[];
 }
+/** Where the records are; `isSet`: the configuration says so, and nobody guessed. */
+export type StorageConfig = { readonly isSet: boolean; readonly callMs: number } & (
+  | { readonly kind: 'sqlite'; readonly path: string }
+  | {
+      readonly kind: 'postgres';
+      readonly url: Secret;
+      readonly ca: string | null;
+      readonly connections: number;
+    }
+);
+
 /** Where the root key of the vault comes from. */
 export type VaultConfig =
   | { readonly kind: 'env'; readonly name: string; readonly secret: Secret }
@@ -193,6 +207,7 @@ export interface Config {
   readonly log: LogConfig;
   readonly state: StateConfig;
   readonly cluster: Settings['cluster'];
+  readonly storage: StorageConfig;
   readonly audit: AuditConfig;
   readonly alerts: AlertsConfig;
   /** Null: there is no vault. */

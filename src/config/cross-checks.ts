@@ -105,7 +105,8 @@ function checkAddresses(tree: Tree, listeners: readonly Listener[]): Finding[] {
   });
 }
 
-function checkClients(tree: Tree): Finding[] {
+/** Clients that everybody could be, and the one name that is taken. */
+export function checkClients(tree: Tree): Finding[] {
   return listOf(tree['clients']).flatMap((item, index): Finding[] => {
     const client = mapOf(item);
     const path = ['clients', index];

@@ -128,6 +128,14 @@ export const secretRef = (what: string) =>
     .string({ error: `expected ${what}: env:NAME, file:path, or the value itself` })
     .min(1, { error: 'must not be empty' });
 
+/** `vault:KEY`; the key alone afterwards. */
+export const vaultRef = () => {
+  const wrong = 'expected vault:KEY with the key of a credential in the vault';
+  return z
+    .string({ error: wrong })
+    .regex(/^vault:[^\s\u0000-\u001f\u007f]{1,256}$/, { error: wrong })
+    .transform((reference) => reference.slice('vault:'.length));
+};
 /** An exception to the refusal of special addresses, kept as it is written. @param such what an example is */
 export const allowEntry = (such: string) =>
   z.string({ error: 'expected an exception' }).refine((given) => parseAllowEntry(given) !== null, {

@@ -6,7 +6,7 @@ const notYet = 'is not supported in this version';
 /** Where a setting may stand: the path with list indexes and names of pools left out. */
 const laterKeys = new Map<string, readonly string[]>(
   Object.entries({
-    '': ['interception', 'storage', 'credentials', 'policies', 'tokens', 'probe'],
+    '': ['interception', 'credentials', 'policies', 'tokens', 'probe'],
     'listen.proxy': ['cert', 'key', 'socks', 'dialect', 'policy', 'intercept'],
     listen: ['tls', 'cert', 'key'],
     clients: ['dialect', 'scopes', 'policy', 'token', 'password_hash'],
@@ -14,7 +14,7 @@ const laterKeys = new Map<string, readonly string[]>(
     'clients.limits': ['bandwidth', 'cost', 'sessions'],
     pools: ['probe', 'exhausted', 'health', 'template'],
     'pools.limits': ['requests'],
-    'pools.upstreams': ['credential', 'cost', 'format'],
+    'pools.upstreams': ['cost', 'format'],
     routes: ['intercept', 'policy', 'rules', 'detect', 'session', 'inspect', 'pass_headers'],
     'routes.match': ['scheme'],
     bans: ['guard', 'save', 'file'],
@@ -27,9 +27,9 @@ const otherPlace = new Map<string, string>(
   Object.entries({
     'bans.cap': 'unknown setting; there are two: site_cap and transport_cap',
     'pools.upstreams.username':
-      'unknown setting; put the login into url, and the url into env:NAME or file:path',
+      'unknown setting; put the login into the vault and name it by credential, or into url, and the url into env:NAME or file:path',
     'pools.upstreams.password':
-      'unknown setting; put the login into url, and the url into env:NAME or file:path',
+      'unknown setting; put the login into the vault and name it by credential, or into url, and the url into env:NAME or file:path',
   }),
 );
 

@@ -6,6 +6,7 @@ import { conflictText, passwordConflicts, type NamedUpstreams } from '../upstrea
 import { parseUpstreamUrl, type Upstream } from '../upstreams/upstream.js';
 import type { Config, PoolConfig } from './config.js';
 import { fileTrouble } from './secrets.js';
+import { loginToCome } from './vault-login.js';
 
 /** How many upstreams there are (lists on servers are not asked for), and which lines of lists were left out. */
 export interface ListReport {
@@ -56,16 +57,24 @@ function inspectPool({
   let upstreams = 0;
   const problems: string[] = [];
   const known: Upstream[] = [];
-  for (const source of sources) {
+  for (const [place, source] of sources.entries()) {
+    const { credential } = source;
+    const login = credential === undefined ? {} : { login: loginToCome(credential) };
+    const options = { ...source.options, ...login };
+    if (credential !== undefined)
+      problems.push(
+        `pools.${name}.upstreams[${place}].credential: vault:${credential} is looked up by a gateway that runs, ` +
+          'whose /readyz names it where it is missing; here the vault is not opened',
+      );
     if (source.kind === 'list') continue;
     if (source.kind !== 'file') {
       upstreams += source.kind === 'template' ? source.exits : 1;
-      const parsed = source.kind === 'url' ? parseUpstreamUrl(source.url.reveal(), source.options) : null;
+      const parsed = source.kind === 'url' ? parseUpstreamUrl(source.url.reveal(), options) : null;
       if (parsed?.kind === 'upstream') known.push(parsed.upstream);
       continue;
     }
     try {
-      const list = parseList(readFileSync(source.file, 'utf8'), source.options);
+      const list = parseList(readFileSync(source.file, 'utf8'), options);
       upstreams += list.entries.length;
       for (const entry of list.entries) known.push(entry);
       for (const { line, reason } of list.problems) problems.push(`${source.file}:${line}: ${reason}`);

@@ -8,13 +8,15 @@ import tls from 'node:tls';
 import { Secret } from '../core/secret.js';
 import { checkAlerts } from './alerts.js';
 import { parseTemplate } from '../upstreams/template.js';
-import { parseUpstreamUrl } from '../upstreams/upstream.js';
+import { parseUpstreamUrl, type UpstreamOptions } from '../upstreams/upstream.js';
 import type { Tree } from './document.js';
 import type { Finding, Path } from './problems.js';
 import { listOf, mapOf, textOf } from './reading.js';
 import { fileTrouble, resolveSecret } from './secrets.js';
 import type { Resolved, SecretSources } from './secrets.js';
 import { checkState } from './state.js';
+import { checkStorage } from './storage.js';
+import { loginToCome } from './vault-login.js';
 import { checkVault } from './vault.js';
 
 /** Look-ups with a memory. */
@@ -104,6 +106,9 @@ export interface Findings {
   readonly warnings: Finding[];
 }
 
+const OPEN_LIST =
+  'with a credential a list comes by https:// only: whoever changes it on the way would be sent the login';
+
 const literalPassword =
   'a password stands in the configuration; give it as env:NAME or file:path, so that the file may be read by others';
 
@@ -118,17 +123,29 @@ interface Check {
   readonly found: Findings;
 }
 
-function checkUrl(reference: string, path: Path, { resources, found }: Check): void {
+/** The vault is not asked: whether the login is there, a gateway that runs tells. */
+function loginOf(entry: Readonly<Record<string, unknown>>): UpstreamOptions {
+  const credential = textOf(entry['credential']);
+  return credential === null ? {} : { login: loginToCome(credential) };
+}
+
+function checkUrl(
+  reference: string,
+  at: { readonly path: Path; readonly options: UpstreamOptions },
+  { resources, found }: Check,
+): void {
+  const { path, options } = at;
   const resolved = resources.secret(reference);
   if (resolved.kind === 'problem') {
     found.problems.push({ path, message: resolved.message });
     return;
   }
   const url = resolved.secret.reveal();
-  const parsed = parseUpstreamUrl(url);
+  const parsed = parseUpstreamUrl(url, options);
   if (parsed.kind === 'bad') found.problems.push({ path, message: parsed.reason });
   else if (
     resolved.literal &&
+    options.login === undefined &&
     parsed.upstream.login !== null &&
     parsed.upstream.login.password.reveal() !== ''
   ) {
@@ -136,20 +153,34 @@ function checkUrl(reference: string, path: Path, { resources, found }: Check): v
   }
 }
 
-function checkTemplate(reference: string, path: Path, { resources, found }: Check): void {
+function checkTemplate(
+  reference: string,
+  at: { readonly path: Path; readonly options: UpstreamOptions },
+  { resources, found }: Check,
+): void {
+  const { path, options } = at;
   const resolved = resources.secret(reference);
   if (resolved.kind === 'problem') {
     found.problems.push({ path, message: resolved.message });
     return;
   }
-  const parsed = parseTemplate(resolved.secret.reveal());
+  const parsed = parseTemplate(resolved.secret.reveal(), options);
   if (parsed.kind === 'bad') found.problems.push({ path, message: parsed.reason });
-  else if (resolved.literal && parsed.template.base.login?.password.reveal() !== '') {
+  else if (
+    resolved.literal &&
+    options.login === undefined &&
+    parsed.template.base.login?.password.reveal() !== ''
+  ) {
     found.warnings.push({ path, message: literalPassword });
   }
 }
 
-function checkList(reference: string, path: Path, { resources, found }: Check): void {
+function checkList(
+  reference: string,
+  at: { readonly path: Path; readonly options: UpstreamOptions },
+  { resources, found }: Check,
+): void {
+  const { path, options } = at;
   const resolved = resources.secret(reference);
   if (resolved.kind === 'problem') {
     found.problems.push({ path, message: resolved.message });
@@ -158,18 +189,22 @@ function checkList(reference: string, path: Path, { resources, found }: Check): 
   const text = resolved.secret.reveal();
   if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
     found.problems.push({ path, message: 'the URL of a list begins with http:// or https://' });
+  } else if (options.login !== undefined && new URL(text).protocol === 'http:') {
+    found.problems.push({ path, message: OPEN_LIST });
   } else if (resolved.literal && new URL(text).password !== '') {
     found.warnings.push({ path, message: literalPassword });
   }
 }
 
 function checkUpstream(entry: Readonly<Record<string, unknown>>, path: Path, check: Check): void {
+  const options = loginOf(entry);
   const url = textOf(entry['url']);
-  if (url !== null && url !== '') checkUrl(url, [...path, 'url'], check);
+  if (url !== null && url !== '') checkUrl(url, { path: [...path, 'url'], options }, check);
   const list = textOf(entry['list']);
-  if (list !== null && list !== '') checkList(list, [...path, 'list'], check);
+  if (list !== null && list !== '') checkList(list, { path: [...path, 'list'], options }, check);
   const template = textOf(entry['template']);
-  if (template !== null && template !== '') checkTemplate(template, [...path, 'template'], check);
+  if (template !== null && template !== '')
+    checkTemplate(template, { path: [...path, 'template'], options }, check);
   const file = textOf(entry['file']);
   const trouble = file === null || file === '' ? null : check.resources.listTrouble(file);
   if (trouble !== null) check.found.problems.push({ path: [...path, 'file'], message: trouble });
@@ -234,6 +269,7 @@ export function checkResources(tree: Tree, resources: Resources): Findings {
   }
   checkAdmin(mapOf(tree['admin']), check);
   check.found.problems.push(...checkState(mapOf(tree['state']), resources));
+  check.found.problems.push(...checkStorage(mapOf(tree['storage']), resources));
   check.found.problems.push(...checkAlerts(mapOf(tree['alerts']), resources));
   const vault = checkVault(mapOf(tree['vault']), resources);
   check.found.problems.push(...vault.problems);

@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { name, oneOf, oneOrMany, secretRef, text, withHelp } from './fields.js';
 
-/** What a token may do; each holds those behind it. */
-export const adminScopes = ['admin', 'operator', 'read'] as const;
+/** What a token may do; `admin/scopes.ts` says what holds what. */
+export const adminScopes = ['admin', 'operator', 'read', 'tokens'] as const;
 
 const token = z.strictObject(
   {
@@ -17,7 +17,9 @@ const token = z.strictObject(
         error: `expected one or several of ${adminScopes.join(', ')}`,
       }),
       {
-        help: 'read looks, operator also bans, freezes, drains and removes, admin also adds exits.',
+        help:
+          'read looks, operator also bans, freezes, drains and removes, admin does everything; tokens is for crawlers: ' +
+          'it takes out credentials by policies and does nothing else.',
         example: ['operator'],
       },
     ),

@@ -141,7 +141,8 @@ const clientLimits = z.strictObject(
   { error: 'expected limits such as { requests: 600/min, tunnels: 200 }' },
 );
 
-const client = z.strictObject(
+/** One of `clients` */
+export const clientSchema = z.strictObject(
   {
     name: withHelp(name(), { help: 'The user name that the client logs in with.', example: 'crawler' }),
     password: withHelp(secretRef('a password'), {
@@ -170,6 +171,9 @@ const client = z.strictObject(
 );
 
 /** `clients` */
-export const clientsSchema = withHelp(z.array(client, { error: 'expected a list of clients' }).prefault([]), {
-  help: 'Who may use the proxy. Without clients no login is asked, and only loopback listeners start.',
-});
+export const clientsSchema = withHelp(
+  z.array(clientSchema, { error: 'expected a list of clients' }).prefault([]),
+  {
+    help: 'Who may use the proxy. Without clients no login is asked, and only loopback listeners start.',
+  },
+);

@@ -12,6 +12,7 @@ import {
   quantity,
   secretRef,
   text,
+  vaultRef,
   withHelp,
 } from './fields.js';
 import { poolCostSchema, poolLimitsSchema } from './schema-pool-use.js';
@@ -65,12 +66,18 @@ const upstream = z
       template: withHelp(secretRef('a template'), {
         help:
           'One endpoint of a vendor, many exits: a URL whose user name or password holds {session}, and where the vendor knows them ' +
-          '{country}, {city} and {asn}, filled from the request.',
+          '{country}, {city} and {asn}, filled from the request. With credential its password holds {secret}.',
         example: 'http://customer-C-session-{session}-country-{country}@vendor.example:7777',
       }).optional(),
       exits: withHelp(count(1, MAX_TEMPLATE_EXITS), {
         help: 'For template: how many exits, each with a session of its own. Default 100.',
         example: 500,
+      }).optional(),
+      credential: withHelp(vaultRef(), {
+        help:
+          'Its login, from the vault: vault:KEY, a credential of type username_password. ' +
+          'Then url and lists hold no login, and a template holds {secret} where the password goes.',
+        example: 'vault:dc',
       }).optional(),
       weight: withHelp(quantity('expected a number from 0.001 to 1000000', { least: 0.001, most: 1e6 }), {
         help: 'Share in weighted_random, relative to the others. Default 1.',

@@ -23,6 +23,7 @@ import {
 } from './schema-rules.js';
 import { clusterSchema } from './schema-sharing.js';
 import { stateSchema } from './schema-state.js';
+import { storageSchema } from './schema-storage.js';
 import { vaultSchema } from './schema-vault.js';
 
 /** The whole file. */
@@ -51,6 +52,7 @@ export const configSchema = z
       cluster: clusterSchema,
       audit: auditSchema,
       alerts: alertsSchema,
+      storage: storageSchema,
       vault: vaultSchema,
       data_dir: dataDirSchema,
     },

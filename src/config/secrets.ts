@@ -57,10 +57,13 @@ function fromFile(path: string, folder: string): Resolved {
   }
 }
 
-/** Resolves one reference. `vault:` references belong to a later version and say so. */
+/** Resolves one reference. Of the vault come logins of upstreams only, and not from here. */
 export function resolveSecret(reference: string, sources: SecretSources): Resolved {
   if (reference.startsWith('env:')) return fromEnvironment(reference.slice(4), sources.env);
   if (reference.startsWith('file:')) return fromFile(reference.slice(5), sources.folder);
-  if (reference.startsWith('vault:')) return problem('vault: references are not supported in this version');
+  if (reference.startsWith('vault:'))
+    return problem(
+      'vault: is for credential of upstreams only; here env:NAME, file:path or the value are expected',
+    );
   return { kind: 'secret', secret: new Secret(reference), literal: true };
 }

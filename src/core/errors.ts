@@ -39,6 +39,11 @@ export const errorTable = {
     'The gateway wants a client name and password.',
     'Send Proxy-Authorization with the name and password of a configured client.',
   ]),
+  login_unchecked: row(503, 'gateway', true, [
+    'proxy_internal_error',
+    'The login can not be checked now.',
+    'Come back after Retry-After; if it stays so, look at the storage: the gateway reads its stored clients there.',
+  ]),
   target_refused: row(403, 'client', false, [
     'destination_ip_prohibited',
     'The gateway does not go to this target.',

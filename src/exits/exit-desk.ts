@@ -12,6 +12,7 @@ import type { ExitSnapshot } from './effect.js';
 import type { Ledger } from './ledger.js';
 import type { Order } from './orders.js';
 import type { Roster } from './roster.js';
+import type { LoginRead } from './upstream-logins.js';
 
 /** Changes that come within this time make one new snapshot. */
 const GATHER_MS = 5;
@@ -121,6 +122,25 @@ export class ExitDesk {
     await this.#changed(pool);
     this.#tell('exit_added', upstream, { pool, by });
     return true;
+  }
+
+  /**
+   * Exits that were added with a credential have its login as it is now; they are removed where there is none any more. A
+   * login that was refused, and is another now, may be right.
+   */
+  async relogin(credential: string, read: LoginRead): Promise<void> {
+    const { roster, ledger, clock } = this.#parts;
+    if (read.kind === 'none') {
+      for (const id of roster.credentials().get(credential) ?? []) await this.remove(id, `vault:${credential}`);
+      return;
+    }
+    const { username, password } = read;
+    const changed = roster.relogin(credential, { username, password });
+    await Promise.all([...changed.keys()].map((pool) => this.#changed(pool)));
+    for (const { id } of [...changed.values()].flat()) {
+      const slot = this.slotOf(id);
+      if (slot !== null) ledger.lift(slot, null, clock.nowMs());
+    }
   }
 
   /** Freezes an exit, or takes back what was ordered (null). False where no pool has it. */

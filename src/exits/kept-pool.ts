@@ -1,6 +1,6 @@
 /**
- * One pool that is kept up to date: its files are watched, its lists asked for, the exits of its templates renewed after a
- * ban. A new snapshot replaces the old one whole; what can't be read, or has nothing in it all of a sudden, changes nothing.
+ * One pool that is kept up to date: its files are watched, its lists asked for, its logins taken from the vault, the exits
+ * of its templates renewed after a ban. A new snapshot replaces the old one whole; what can't be read, or has nothing in it all of a sudden, changes nothing.
  */
 import type { Deadline } from '../core/timer-wheel.js';
 import { buildPool, type Pool } from '../upstreams/pool.js';
@@ -8,9 +8,10 @@ import { exitsOf } from '../upstreams/pool-source.js';
 import type { SourceProblem } from '../upstreams/pool-source.js';
 import type { Upstream } from '../upstreams/upstream.js';
 import { buildPoolFrom, type BuiltPool } from './build-pool.js';
-import { fetchSource, readPoolSources } from './load-pools.js';
+import { fetchSource, readPoolSources, templateContent } from './load-pools.js';
 import type { FetchedBytes, ListSource, PoolSources, SourceMemory } from './load-pools.js';
 import type { KeeperParts } from './pool-keeper.js';
+import { SourceLogins } from './source-logins.js';
 import { FileWatch } from './watch-files.js';
 
 /** Bans come in showers; exits are renewed together. */
@@ -34,6 +35,7 @@ export class KeptPool {
   pool: Pool | null = null;
   private counts: readonly number[] = [];
   private problems: readonly SourceProblem[] = [];
+  readonly logins: SourceLogins;
   private told = '';
   private readonly memory: SourceMemory;
   private watch: FileWatch | null = null;
@@ -51,14 +53,22 @@ export class KeptPool {
   ) {
     this.memory = before?.memory ?? { lists: new Map(), epochs: new Map() };
     this.counts = before?.counts ?? [];
+    this.logins = new SourceLogins(spec, parts);
   }
 
   /** Reads everything for the first time. @throws Error when a file can't be read or the pool can't be built */
-  async open(): Promise<Pool> {
+  open(): Promise<Pool> {
+    const opened = this.readFirst();
+    this.turn = opened.catch(() => undefined);
+    return opened;
+  }
+
+  private async readFirst(): Promise<Pool> {
     const { sources } = this.spec;
     const files = sources.flatMap((source) => (source.kind === 'file' ? [source.file] : []));
     this.watch = new FileWatch(files, (file) => this.askReading(`${file} changed`), this.parts.wheel);
     await this.watch.settle();
+    this.logins.watch(() => this.askReading('a login of the vault is another'));
     const lists = new Map(this.memory.lists);
     await Promise.all(
       sources.map((source, place) =>
@@ -90,6 +100,7 @@ export class KeptPool {
   close(): void {
     this.isClosed = true;
     this.watch?.close();
+    this.logins.close();
     this.renewing?.cancel();
     for (const deadline of this.refreshing) deadline.cancel();
   }
@@ -132,12 +143,10 @@ export class KeptPool {
     let at = 0;
     this.spec.sources.forEach((source, place) => {
       const end = at + (this.counts[place] ?? 0);
-      if (source.kind === 'template') {
-        const epochs = this.memory.epochs.get(place) ?? new Map<number, number>();
-        const { exits, options } = source;
-        const text = source.template.reveal();
-        for (const exit of exitsOf(pool.name, { kind: 'template', name: '', text, exits, epochs, options }))
-          upstreams.push(exit);
+      const options = this.logins.optionsOf(source, place);
+      if (source.kind === 'template' && options !== null) {
+        const content = templateContent({ ...source, options }, this.memory.epochs.get(place));
+        for (const exit of exitsOf(pool.name, content)) upstreams.push(exit);
       } else {
         for (let index = at; index < end; index++) {
           const upstream = pool.upstreams[index];
@@ -184,7 +193,9 @@ export class KeptPool {
   }
 
   private async build(): Promise<BuiltPool> {
-    return buildPoolFrom(this.spec, await readPoolSources(this.spec, this.memory), this.parts);
+    await this.logins.refresh();
+    const sources = await readPoolSources(this.spec, this.memory, this.logins);
+    return buildPoolFrom(this.spec, sources, this.parts);
   }
 
   /** @throws Error when a list that had exits has none: half-written, or the page of a vendor that is down */
@@ -199,6 +210,8 @@ export class KeptPool {
     return [...counts.keys()].filter((place) => {
       const kind = this.spec.sources[place]?.kind;
       const isList = kind === 'file' || kind === 'list';
+      // Without its login a list has no exits, whatever it holds.
+      if (this.logins.isMissing(place)) return false;
       return isList && counts[place] === 0 && (this.counts[place] ?? 0) > 0;
     });
   }
@@ -211,6 +224,7 @@ export class KeptPool {
 
   /** Tells what is wrong with the sources of the pool in force; the same complaints are made once. */
   tellProblems(): void {
+    this.logins.tell();
     const all = JSON.stringify(this.problems);
     if (all === this.told) return;
     this.told = all;

@@ -5,29 +5,38 @@ import type { PoolRules } from '../upstreams/pool.js';
 import type { UpstreamOptions } from '../upstreams/upstream.js';
 import type { FetchedList, FetchList, ListStamp } from './list-fetch.js';
 import { readListFile } from './sources.js';
+import type { SourceLogins } from './source-logins.js';
 import type { WorkerSource } from './worker-messages.js';
+
+/** What all sources have. */
+interface AnySource {
+  readonly options: UpstreamOptions;
+  /** Key of the login of all its upstreams in the vault; not there where they have their own, or none. */
+  readonly credential?: string;
+}
 
 /** Where upstreams of a pool come from. URLs and templates may hold logins, so they are secrets. */
 export type PoolSource =
-  | { readonly kind: 'file'; readonly file: string; readonly options: UpstreamOptions }
-  | { readonly kind: 'url'; readonly url: Secret; readonly options: UpstreamOptions }
+  | (AnySource & { readonly kind: 'file'; readonly file: string })
+  | (AnySource & { readonly kind: 'url'; readonly url: Secret })
   | ListSource
-  | {
-      readonly kind: 'template';
-      readonly template: Secret;
-      readonly exits: number;
-      readonly options: UpstreamOptions;
-    };
+  | TemplateSource;
 
 /** A list that a server has. */
-export interface ListSource {
+export interface ListSource extends AnySource {
   readonly kind: 'list';
   readonly url: Secret;
   /** How often it is asked for. */
   readonly refreshMs: number;
   /** Special addresses that it may come from, as `targets.allow` writes them. */
   readonly allow: readonly string[];
-  readonly options: UpstreamOptions;
+}
+
+/** One endpoint, many exits. */
+export interface TemplateSource extends AnySource {
+  readonly kind: 'template';
+  readonly template: Secret;
+  readonly exits: number;
 }
 
 /** A pool as configured. */
@@ -49,14 +58,38 @@ export interface SourceMemory {
 }
 
 /**
- * What the sources of a pool hold now. Lists by URL are those that are remembered; one that never came is empty.
+ * What the sources of a pool hold now. Lists by URL are those that are remembered; one that never came is empty, and so is
+ * a source whose login is not to be had: without it, or with another, nobody may be asked.
  * @throws Error when a file can't be read
  */
-export async function readPoolSources(spec: PoolSources, memory: SourceMemory): Promise<WorkerSource[]> {
+export async function readPoolSources(
+  spec: PoolSources,
+  memory: SourceMemory,
+  logins: Pick<SourceLogins, 'optionsOf'>,
+): Promise<WorkerSource[]> {
   const contents: WorkerSource[] = [];
-  for (const [place, source] of spec.sources.entries())
-    contents.push(await contentOf(spec.name, source, { place, memory }));
+  for (const [place, source] of spec.sources.entries()) {
+    const options = logins.optionsOf(source, place);
+    contents.push(
+      options === null ? emptyOf(source) : await contentOf(spec.name, { ...source, options }, { place, memory }),
+    );
+  }
   return contents;
+}
+
+function emptyOf({ kind: name, options }: PoolSource): WorkerSource {
+  return { kind: 'list', name, from: 'file', bytes: new Uint8Array(0), options };
+}
+
+/** What a template source is made of, for its exits. */
+export function templateContent(
+  source: TemplateSource,
+  epochs: ReadonlyMap<number, number> | undefined,
+): Extract<WorkerSource, { kind: 'template' }> {
+  return {
+    ...{ kind: 'template', name: 'template', text: source.template.reveal(), exits: source.exits },
+    ...{ epochs: epochs ?? new Map<number, number>(), options: source.options },
+  };
 }
 
 async function contentOf(
@@ -78,17 +111,8 @@ async function contentOf(
     }
     case 'url':
       return { kind: 'url', name: 'url', url: source.url.reveal(), options };
-    case 'template': {
-      const epochs = at.memory.epochs.get(at.place) ?? new Map<number, number>();
-      return {
-        kind: 'template',
-        name: 'template',
-        text: source.template.reveal(),
-        exits: source.exits,
-        epochs,
-        options,
-      };
-    }
+    case 'template':
+      return templateContent(source, at.memory.epochs.get(at.place));
   }
 }
 

@@ -6,6 +6,8 @@ import type { Intern } from './build-pool.js';
 import { KeptPool, type Remembered } from './kept-pool.js';
 import type { FetchList } from './list-fetch.js';
 import type { PoolSources } from './load-pools.js';
+import type { MissingLogin } from './source-logins.js';
+import type { UpstreamLogins } from './upstream-logins.js';
 
 /** What keeping needs. */
 export interface KeeperParts {
@@ -15,6 +17,7 @@ export interface KeeperParts {
   readonly wheel: TimerWheel;
   readonly emit: Emit;
   readonly fetchList: FetchList;
+  readonly logins: UpstreamLogins;
   /** The compiled `list-worker`. */
   readonly workerFile: URL;
   /** Told of a snapshot that takes the place of the one with its name. */
@@ -57,6 +60,11 @@ export class PoolKeeper {
     const pools = new Map<string, Pool>();
     for (const [name, { pool }] of this.#kept) if (pool !== null) pools.set(name, pool);
     return pools;
+  }
+
+  /** Sources without exits because their login is not to be had. */
+  missingLogins(): readonly MissingLogin[] {
+    return [...this.#kept.values()].flatMap(({ logins }) => logins.missing());
   }
 
   /** The pools are in force: what was wrong with their sources is told. */

@@ -3,7 +3,7 @@
  * removed. Both outlive a new reading of the sources, and end with the process.
  */
 import type { Pool } from '../upstreams/pool.js';
-import type { Upstream } from '../upstreams/upstream.js';
+import type { Upstream, UpstreamLogin } from '../upstreams/upstream.js';
 
 /** An exit that was added. */
 interface Added {
@@ -36,8 +36,37 @@ export class Roster {
     for (const [id, { isNamed }] of removed) if (!isNamed && !indexById.has(id)) removed.delete(id);
     const more = [...added].filter(([id]) => !indexById.has(id)).map(([, { upstream }]) => upstream);
     const isLess = [...removed.keys()].some((id) => indexById.has(id));
-    if (!isLess && more.length === 0) return upstreams;
-    return [...upstreams.filter(({ id }) => !removed.has(id)), ...more];
+    const isOther = [...added].some(([id, { upstream }]) => {
+      const index = indexById.get(id);
+      return index !== undefined && upstreams[index] !== upstream;
+    });
+    if (!isLess && !isOther && more.length === 0) return upstreams;
+    const kept = upstreams.filter(({ id }) => !removed.has(id));
+    return [...kept.map((each) => added.get(each.id)?.upstream ?? each), ...more];
+  }
+
+  /** Gives the exits that were added with this credential another login; returns them by pool. */
+  relogin(credential: string, login: UpstreamLogin): ReadonlyMap<string, readonly Upstream[]> {
+    const changed = new Map<string, Upstream[]>();
+    for (const [pool, { added }] of this.#changes) {
+      for (const [id, { upstream, isNamed }] of added) {
+        if (upstream.credential !== credential) continue;
+        const other = { ...upstream, login };
+        added.set(id, { upstream: other, isNamed });
+        changed.set(pool, [...(changed.get(pool) ?? []), other]);
+      }
+    }
+    return changed;
+  }
+
+  /** Credentials of the exits that were added, each with its exits. */
+  credentials(): ReadonlyMap<string, readonly string[]> {
+    const exits = new Map<string, string[]>();
+    for (const { added } of this.#changes.values())
+      for (const [id, { upstream }] of added)
+        if (upstream.credential !== undefined)
+          exits.set(upstream.credential, [...(exits.get(upstream.credential) ?? []), id]);
+    return exits;
   }
 
   /** Adds an exit, or takes back that it was removed. */

@@ -57,6 +57,11 @@ export function charged(
   return Math.max(use.fullAtMs, nowMs) + (use.amount * rate.perMs) / rate.count;
 }
 
+/** What the kept number becomes when one that was taken is given back. */
+export function givenBack(rate: Rate, fullAtMs: number): number {
+  return fullAtMs - rate.perMs / rate.count;
+}
+
 /** How long until less than the whole rate is used; 0 or less where it is not used up. Milliseconds. */
 export function msUntilFree(rate: Rate, fullAtMs: number, nowMs: number): number {
   return Math.floor(fullAtMs - nowMs - rate.perMs) + 1;

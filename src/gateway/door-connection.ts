@@ -25,8 +25,11 @@ export interface ConnectionHost {
   serve(exchange: ClientExchange): void;
   /** Answers what never became a request, on an exchange without head. */
   refuse(exchange: ClientExchange, failure: Failure): void;
-  /** Whether the login in the exchange's head is good enough to go on; where it is not, the exchange is answered. */
-  admitsLogin(exchange: ClientExchange): boolean;
+  /**
+   * Calls `admitted`, at once or later, when the login in the exchange's head is good enough to go on; where it is not, the
+   * exchange is answered.
+   */
+  checkLogin(exchange: ClientExchange, admitted: () => void): void;
   /** Tells of a connection that never became a request. */
   onUnusable(origin: Origin, what: Unusable): void;
   /** The connection is the listener's no more: it closed, or its wire was taken over. */

@@ -4,6 +4,7 @@
  * `socks-connection.ts`) → understand → attempt → answer.
  */
 import net from 'node:net';
+import type { AuthResult, Settled } from '../access/clients.js';
 import type { Failure } from '../core/errors.js';
 import type { Wire } from '../open/wire.js';
 import { cidrContains, parseAddress } from '../protocol/address.js';
@@ -12,13 +13,15 @@ import { ClientConnection } from './client-connection.js';
 import { ConnectionClaims } from './connection-claims.js';
 import type { ConnectionHost, DoorConnection, Unusable } from './door-connection.js';
 import type { ClientExchange, Origin } from './exchange.js';
+import { orGone } from './or-gone.js';
 import { passOver } from './pass-over.js';
-import { refuse } from './respond.js';
+import { failInternally, refuse, refuseAsked } from './respond.js';
 import type { GatewayServices } from './services.js';
 import { serveWithin } from './serve-within.js';
 import { SocksConnection } from './socks-connection.js';
 import { Trace } from './trace.js';
-import { authenticate, understand, type ListenerDefaults, type Refused } from './understand.js';
+import { authenticate, challenged, understand } from './understand.js';
+import type { Authenticated, ListenerDefaults } from './understand.js';
 
 const BACKLOG = 4096;
 
@@ -123,9 +126,9 @@ export class Listener implements ConnectionHost, ArrivalHost {
       return;
     }
     try {
-      this.run(exchange, trace).catch((error: unknown) => this.onInternalError(exchange, trace, error));
+      this.run(exchange, trace).catch((error: unknown) => failInternally(this.services, exchange, trace, error));
     } catch (error) {
-      this.onInternalError(exchange, trace, error);
+      failInternally(this.services, exchange, trace, error);
     }
   }
 
@@ -133,14 +136,23 @@ export class Listener implements ConnectionHost, ArrivalHost {
     refuse(this.services, exchange, new Trace(this.services.ids.next(), exchange), failure);
   }
 
-  admitsLogin(exchange: ClientExchange): boolean {
+  checkLogin(exchange: ClientExchange, admitted: () => void): void {
     const auth = authenticate(this.services, exchange, this.defaults);
-    // What is wrong with a user name beside the login is said when the request is whole.
-    if (auth.kind !== 'challenge') return true;
-    const failure: Failure = { code: 'auth_required', detail: auth.detail };
+    if (auth.kind === 'client') admitted();
+    else this.checkLater(exchange, auth, admitted);
+  }
+
+  private checkLater(exchange: ClientExchange, auth: AuthResult, admitted: () => void): void {
     const trace = new Trace(this.services.ids.next(), exchange);
-    this.refuseAsked(exchange, trace, { kind: 'refused', failure, delayMs: auth.delayMs });
-    return false;
+    if (auth.kind === 'pending') {
+      orGone(exchange, auth.settled)
+        .then((settled) => settled !== null && this.checkLater(exchange, settled, admitted))
+        .catch((error: unknown) => failInternally(this.services, exchange, trace, error));
+      return;
+    }
+    // What is wrong with a user name beside the login is said when the request is whole.
+    if (auth.kind !== 'challenge') admitted();
+    else refuseAsked(this.services, exchange, trace, challenged(auth));
   }
 
   onUnusable(origin: Origin, what: Unusable): void {
@@ -176,19 +188,26 @@ export class Listener implements ConnectionHost, ArrivalHost {
     connection.bytes(first.bytes);
   }
 
-  /** Held back after many failed logins, so that guessing is slow. */
-  private refuseAsked(exchange: ClientExchange, trace: Trace, asked: Refused): void {
-    const answer = (): void => refuse(this.services, exchange, trace, asked.failure);
-    const delayMs = asked.delayMs ?? 0;
-    if (delayMs === 0) answer();
-    else this.wheel.arm(delayMs, answer);
+  private run(exchange: ClientExchange, trace: Trace): Promise<void> {
+    const auth = authenticate(this.services, exchange, this.defaults);
+    return auth.kind === 'pending'
+      ? this.runLater(exchange, trace, auth.settled)
+      : this.runAs({ exchange, auth }, trace);
   }
 
-  private run(exchange: ClientExchange, trace: Trace): Promise<void> {
+  /** For a login that costs a hash. */
+  private async runLater(exchange: ClientExchange, trace: Trace, login: Promise<Settled>): Promise<void> {
+    const auth = await orGone(exchange, login);
+    if (auth === null) trace.leave(this.services.emit, this.nowMs());
+    else await this.runAs({ exchange, auth }, trace);
+  }
+
+  private runAs(asking: Authenticated, trace: Trace): Promise<void> {
     const { services } = this;
-    const asked = understand(services, exchange, this.defaults, trace);
+    const { exchange } = asking;
+    const asked = understand(services, asking, this.defaults, trace);
     if (asked.kind === 'refused') {
-      this.refuseAsked(exchange, trace, asked);
+      refuseAsked(services, exchange, trace, asked);
       return Promise.resolve();
     }
     const overLimit = this.claims.claim(exchange.origin, asked.client, this.nowMs());
@@ -255,23 +274,6 @@ export class Listener implements ConnectionHost, ArrivalHost {
     this.claims.release(origin);
     this.services.emit({ type: 'client_disconnected', listener: this.defaults.name });
     if (this.counted.delete(origin)) this.services.doors.leave(origin.remoteAddress);
-  }
-
-  private onInternalError(exchange: ClientExchange, trace: Trace, error: unknown): void {
-    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    this.services.emit({
-      type: 'note',
-      level: 'error',
-      what: 'internal_error',
-      detail: { requestId: trace.requestId, error: text },
-    });
-    if (exchange.isCommitted) exchange.abort();
-    else
-      refuse(this.services, exchange, trace, {
-        code: 'internal_error',
-        detail: 'The gateway failed; its log has the cause.',
-      });
-    trace.finish(this.services.emit, this.nowMs(), 'failed');
   }
 
   /** Out of descriptors and the like: the server goes on listening. */

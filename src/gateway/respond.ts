@@ -7,6 +7,7 @@ import type { Route } from '../routing/route.js';
 import type { ClientExchange } from './exchange.js';
 import type { GatewayServices } from './services.js';
 import type { Trace } from './trace.js';
+import type { Refused } from './understand.js';
 
 const REASONS: Readonly<Record<number, string>> = {
   400: 'Bad Request',
@@ -89,6 +90,37 @@ export function refuse(
     trace.kind === 'refused' ? 'complete' : 'failed',
     bytes,
   );
+}
+
+/** The same of a request that was read; after many failed logins it is held back, so that guessing is slow. */
+export function refuseAsked(
+  services: GatewayServices,
+  exchange: ClientExchange,
+  trace: Trace,
+  { failure, delayMs = 0 }: Refused,
+): void {
+  const answer = (): void => refuse(services, exchange, trace, failure);
+  if (delayMs === 0) answer();
+  else services.wheel.arm(delayMs, answer);
+}
+
+/** A fault of ours: tells of it, and the client what little it needs to know. */
+export function failInternally(
+  services: GatewayServices,
+  exchange: ClientExchange,
+  trace: Trace,
+  error: unknown,
+): void {
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  const detail = { requestId: trace.requestId, error: text };
+  services.emit({ type: 'note', level: 'error', what: 'internal_error', detail });
+  if (exchange.isCommitted) exchange.abort();
+  else
+    refuse(services, exchange, trace, {
+      code: 'internal_error',
+      detail: 'The gateway failed; its log has the cause.',
+    });
+  trace.finish(services.emit, services.clock.nowMs(), 'failed');
 }
 
 /** The same in short, as bytes, for a connection that is closed before anything was read from it. */

@@ -5,6 +5,7 @@
 import { rateDetail, type Admission } from '../access/rate-limit.js';
 import type { ClientExchange } from './exchange.js';
 import { serveForward } from './forward.js';
+import { orGone } from './or-gone.js';
 import { refuse } from './respond.js';
 import type { GatewayServices } from './services.js';
 import type { Trace } from './trace.js';
@@ -27,8 +28,7 @@ export async function serveWithin(
   if (admitted.kind === 'ok' && services.sharedLimits !== null && client.limits.requests !== null) {
     const shared = await withinShared(services, exchange, asked, admitted);
     if (shared === null) {
-      trace.verdict = 'client_gone';
-      trace.finish(services.emit, services.clock.nowMs(), 'client_gone');
+      trace.leave(services.emit, services.clock.nowMs());
       return;
     }
     admitted = shared;
@@ -57,13 +57,9 @@ async function withinShared(
 ): Promise<Admission | null> {
   const { name, limits } = client;
   if (sharedLimits === null || limits.requests === null) return admitted;
-  let isGone = false;
-  exchange.onGone = () => (isGone = true);
-  const { granted, retryAfterMs } = await sharedLimits.take(`requests ${name}`, limits.requests, 1);
-  exchange.onGone = null;
-  // Set while it was waited for, which the compiler can't see.
-  const hasLeft = isGone as boolean;
-  if (granted > 0 && !hasLeft) return admitted;
+  const taken = await orGone(exchange, sharedLimits.take(`requests ${name}`, limits.requests, 1));
+  if (taken !== null && taken.granted > 0) return admitted;
   admitted.release();
-  return hasLeft ? null : { kind: 'limited', retryAfterMs, detail: rateDetail(name, limits.requests) };
+  if (taken === null) return null;
+  return { kind: 'limited', retryAfterMs: taken.retryAfterMs, detail: rateDetail(name, limits.requests) };
 }

@@ -110,9 +110,7 @@ export class SocksConnection implements WireReader, DoorConnection {
         return;
       case 'login':
         this.authorization = basicOfSocks(event.username, event.password);
-        if (!this.admits(socksLoginAnswer(false))) return;
-        this.wire.write(socksLoginAnswer(true));
-        this.reader.expect('request');
+        this.admit({ refused: socksLoginAnswer(false), admitted: socksLoginAnswer(true) });
         return;
       case 'connect':
         this.deadline.suspend();
@@ -136,19 +134,24 @@ export class SocksConnection implements WireReader, DoorConnection {
     } else if (!event.offersNone) {
       this.wire.write(unacceptable);
       this.fail('The client offers neither a login nor none.');
-    } else if (this.admits(unacceptable)) {
-      this.wire.write(socksMethodChosen(socksMethods.none));
-      this.reader.expect('request');
+    } else {
+      this.admit({ refused: unacceptable, admitted: socksMethodChosen(socksMethods.none) });
     }
   }
 
-  /** Whether the login so far will do; where it won't, the refusal is said, perhaps after a delay. */
-  private admits(refusal: Buffer): boolean {
-    const exchange = this.hold({ authority: '', authorization: this.authorization, refusal });
-    if (!this.host.admitsLogin(exchange)) return false;
-    this.exchange = null;
-    this.state = 'handshake';
-    return true;
+  /** Goes on where the login so far will do, perhaps after a while; else the refusal is said. */
+  private admit(answers: { readonly refused: Buffer; readonly admitted: Buffer }): void {
+    const exchange = this.hold({
+      ...{ authority: '', authorization: this.authorization, refusal: answers.refused },
+    });
+    this.host.checkLogin(exchange, () => {
+      if (this.exchange !== exchange) return;
+      this.exchange = null;
+      this.state = 'handshake';
+      this.wire.write(answers.admitted);
+      this.reader.expect('request');
+      this.advance();
+    });
   }
 
   private hold(ask: SocksAsk): SocksExchange {
@@ -164,6 +167,8 @@ export class SocksConnection implements WireReader, DoorConnection {
 
   private onDeadline(): void {
     if (this.state === 'lingering') this.wire.destroy();
+    // Its login is being checked, which is our time and not the client's.
+    else if (this.state === 'held') this.deadline.restart(this.host.timeouts().clientHeaderMs);
     else if (this.state === 'handshake') this.fail('The SOCKS handshake did not end in time.');
   }
 }

@@ -46,6 +46,12 @@ export class Trace {
     this.firstByteMs ??= nowMs - this.exchange.startedMs;
   }
 
+  /** The client left before there was anything to tell it. */
+  leave(emit: Emit, nowMs: number): void {
+    this.verdict = 'client_gone';
+    this.finish(emit, nowMs, 'client_gone');
+  }
+
   /** Tells how the exchange ended; later calls say nothing. */
   finish(emit: Emit, nowMs: number, end: ExchangeEnded['end'], bytes?: { in: number; out: number }): void {
     if (this.isFinished) return;

@@ -1,10 +1,10 @@
 /**
- * From a request's head to what is asked: who, where to, by which route, with which wishes. One synchronous step;
- * nothing has left the gateway before it, and what it refuses never does.
+ * From a request's head to what is asked: who, where to, by which route, with which wishes. Two synchronous steps, with a
+ * wait between them only where a login costs a hash; nothing has left the gateway before, and what they refuse never does.
  */
 import type { SecureContext } from 'node:tls';
 import { checkClientTarget } from '../access/client-targets.js';
-import type { AuthResult, Client } from '../access/clients.js';
+import type { AuthResult, Client, Settled } from '../access/clients.js';
 import { mergeDefaults, readControls, type ControlDefaults } from '../request/controls.js';
 import type { Failure } from '../core/errors.js';
 import { listTokens } from '../http1/fields.js';
@@ -69,20 +69,24 @@ const LONGEST_TRAIL = 32;
 const TRACING = /^trac[ek]$/i;
 const NO_TRACE = refused({ code: 'not_implemented', detail: 'TRACE is not forwarded.' });
 const ODD_CONNECT = refused({ code: 'bad_request', detail: 'CONNECT is written in capitals.' });
-const TWO_LOGINS = refused({ code: 'bad_request', detail: 'Proxy-Authorization may come once only.' });
+const TWO_LOGINS: Settled = refused({ code: 'bad_request', detail: 'Proxy-Authorization may come once only.' });
+
+/** A request with whoever sends it. */
+export interface Authenticated {
+  readonly exchange: ClientExchange;
+  readonly auth: Settled;
+}
 
 /** Reads a request. Order: login, target, loop, wishes, route: nobody learns about targets before a login. */
 export function understand(
   services: GatewayServices,
-  exchange: ClientExchange,
+  { exchange, auth }: Authenticated,
   listener: ListenerDefaults,
   trace: Trace,
 ): Understood {
   const rules = services.rules();
   const { head } = exchange;
-  if (head.fields.count('proxy-authorization') > 1) return TWO_LOGINS;
-  const auth = authenticate(services, exchange, listener);
-  if (auth.kind === 'challenge') return challenged(auth.detail, auth.delayMs);
+  if (auth.kind === 'challenge') return challenged(auth);
   if (auth.kind === 'refused') return auth;
   trace.client = auth.client.name;
   const parsed = readTarget(head);
@@ -141,6 +145,7 @@ export function authenticate(
   exchange: ClientExchange,
   listener: ListenerDefaults,
 ): AuthResult {
+  if (exchange.head.fields.count('proxy-authorization') > 1) return TWO_LOGINS;
   return services.rules().clients.authenticate({
     proxyAuthorization: exchange.head.fields.get('proxy-authorization'),
     remoteAddress: exchange.origin.remoteAddress,
@@ -197,7 +202,8 @@ function routeOf(
   return routes.find((route) => route.label === listener.route) ?? null;
 }
 
-function challenged(detail: string, delayMs: number): Refused {
+/** A login is asked for. */
+export function challenged({ detail, delayMs }: Settled & { kind: 'challenge' }): Refused {
   return { kind: 'refused', failure: { code: 'auth_required', detail }, delayMs };
 }
 

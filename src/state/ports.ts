@@ -142,10 +142,40 @@ export interface TellingLeases extends Leases {
 export interface Limits {
   /** Takes up to `wanted` from the rate that goes by this key. */
   take(key: string, rate: Rate, wanted: number): Promise<LimitTake>;
+  /** Takes one of a rate in common and one of the first candidate's that has any left: both, or nothing. One call. */
+  pick(ask: LimitPick): Promise<LimitPicked>;
+  /** Gives back what was picked and came to nothing; a part of it, where the other rate is set to null. */
+  putBack(hold: LimitHold): Promise<void>;
 }
 
 /** What was taken. */
 export type LimitTake = Pick<Granted, 'granted' | 'retryAfterMs'>;
+
+/** What is to be picked. */
+export interface LimitPick {
+  /** What the rates belong to; they are kept together. */
+  readonly group: string;
+  /** In common; null: there is none. */
+  readonly rate: Rate | null;
+  /** At least 1 and at most 8, best first. */
+  readonly candidates: readonly string[];
+  /** Of each candidate; null: there is none, and the first is picked. */
+  readonly each: Rate | null;
+}
+
+/** What was picked. */
+export interface LimitHold extends Pick<LimitPick, 'group' | 'rate' | 'each'> {
+  readonly candidate: string;
+  /** Only this gateway was asked. */
+  readonly isAlone: boolean;
+}
+
+export type LimitPicked =
+  /** `waits`: time until the candidates before the one that was picked have one again. */
+  | { readonly kind: 'picked'; readonly hold: LimitHold; readonly waits: readonly number[] }
+  /** Nothing was taken: the rate in common is used up, or that of every candidate. */
+  | { readonly kind: 'limited'; readonly which: 'group'; readonly retryAfterMs: number }
+  | { readonly kind: 'limited'; readonly which: 'candidates'; readonly waits: readonly number[] };
 
 /** A turn that was taken. */
 export interface Turn {

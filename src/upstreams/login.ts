@@ -2,6 +2,9 @@
 import { LONGEST_SOCKS_LOGIN } from '../protocol/socks.js';
 import type { Endpoint, Part } from './upstream.js';
 
+/** A login, and how the upstream that it is for is spoken to. */
+type LoginAt = Pick<Endpoint, 'protocol' | 'login'> & Partial<Endpoint>;
+
 /** What is said of a `direct://` with anything behind it. */
 export const DIRECT_STANDS_ALONE = 'direct:// stands alone: it has no host and no login';
 
@@ -24,7 +27,7 @@ export function decodeLogin(userinfo: string): Part<{ username: string; password
 }
 
 /** What makes a login impossible to send (RFC 7617, section 2; RFC 1929, section 2), or null. */
-export function faultOfLogin({ protocol, login }: Endpoint): string | null {
+export function faultOfLogin({ protocol, login }: LoginAt): string | null {
   if (login === null) return null;
   if (protocol === 'direct') return DIRECT_STANDS_ALONE;
   const { username, password } = login;

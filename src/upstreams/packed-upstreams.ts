@@ -36,9 +36,13 @@ export interface PackedUpstreams {
   readonly weights: Float64Array;
   /** 0: not known. */
   readonly asns: Uint32Array;
-  /** 1 where there is a login. */
+  /** 1 where there is a login, 2 where it is that of the options: a million rows need not have it each. */
   readonly logins: Uint8Array;
 }
+
+const NO_LOGIN = 0;
+const OWN_LOGIN = 1;
+const VAULT_LOGIN = 2;
 
 /** Packs upstreams that came from one source. */
 export function packUpstreams(upstreams: readonly Upstream[]): PackedUpstreams {
@@ -48,8 +52,8 @@ export function packUpstreams(upstreams: readonly Upstream[]): PackedUpstreams {
     count: upstreams.length,
     ids: texts(({ id }) => id),
     hosts: texts(({ host }) => host),
-    usernames: texts(({ login }) => login?.username ?? ''),
-    passwords: texts(({ login }) => login?.password.reveal() ?? ''),
+    usernames: texts((each) => ownLogin(each)?.username ?? ''),
+    passwords: texts((each) => ownLogin(each)?.password.reveal() ?? ''),
     protocols: words(({ protocol }) => protocol),
     countries: words(({ country }) => country ?? ''),
     cities: words(({ city }) => city ?? ''),
@@ -57,8 +61,14 @@ export function packUpstreams(upstreams: readonly Upstream[]): PackedUpstreams {
     ports: Uint16Array.from(upstreams, ({ port }) => port),
     weights: Float64Array.from(upstreams, ({ weight }) => weight),
     asns: Uint32Array.from(upstreams, ({ asn }) => asn ?? 0),
-    logins: Uint8Array.from(upstreams, ({ login }) => (login === null ? 0 : 1)),
+    logins: Uint8Array.from(upstreams, ({ login, credential }) =>
+      login === null ? NO_LOGIN : credential === undefined ? OWN_LOGIN : VAULT_LOGIN,
+    ),
   };
+}
+
+function ownLogin({ login, credential }: Upstream): UpstreamLogin | null {
+  return credential === undefined ? login : null;
 }
 
 function textColumn(texts: readonly string[]): TextColumn {
@@ -89,7 +99,12 @@ function wordAt({ words, codes }: WordColumn, row: number): string {
 /** Makes upstreams of columns. @param options of their source: what a line can't say comes from there */
 export function unpackUpstreams(packed: PackedUpstreams, options: UpstreamOptions): Upstream[] {
   const tags = packed.tags.words.map((text) => (text === '' ? [] : text.split(',')));
-  const portion: Portion = { packed, tags, tls: tlsOf(options), turnpike: options.turnpike ?? false };
+  const { login, turnpike = false } = options;
+  const vaulted = login && { username: login.username, password: new Secret(login.password) };
+  const portion: Portion = {
+    ...{ packed, tags, tls: tlsOf(options), turnpike },
+    ...{ login: vaulted ?? null, credential: login?.key },
+  };
   const upstreams: Upstream[] = [];
   for (let row = 0; row < packed.count; row++) {
     upstreams.push(new PackedUpstream(textAt(packed.ids, row), portion, row));
@@ -104,6 +119,9 @@ interface Portion {
   readonly tags: readonly (readonly string[])[];
   readonly tls: Upstream['tls'];
   readonly turnpike: boolean;
+  /** From the vault. */
+  readonly login: UpstreamLogin | null;
+  readonly credential: string | undefined;
 }
 
 class PackedUpstream implements Upstream {
@@ -130,12 +148,17 @@ class PackedUpstream implements Upstream {
   /** One object each time: what is derived from a login is remembered by it. */
   get login(): UpstreamLogin | null {
     const { packed } = this.of;
-    if (packed.logins[this.row] !== 1) return null;
+    const code = packed.logins[this.row];
+    if (code !== OWN_LOGIN) return code === VAULT_LOGIN ? this.of.login : null;
     this.#login ??= {
       username: textAt(packed.usernames, this.row),
       password: new Secret(textAt(packed.passwords, this.row)),
     };
     return this.#login;
+  }
+
+  get credential(): string | undefined {
+    return this.of.packed.logins[this.row] === VAULT_LOGIN ? this.of.credential : undefined;
   }
 
   get label(): string {

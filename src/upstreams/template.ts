@@ -2,7 +2,7 @@
  * Templates: one vendor endpoint, many exits, told apart by a session id in the login.
  *
  *   template    = an upstream URL whose user name or password holds placeholders
- *   placeholder = "{session}" / "{session:" length "}" / "{country}" / "{COUNTRY}" / "{city}" / "{asn}"
+ *   placeholder = "{session}" / "{session:" length "}" / "{country}" / "{COUNTRY}" / "{city}" / "{asn}" / "{secret}"
  *
  *   http://customer-C-session-{session}-country-{country}:pw@vendor.example:7777
  *   http://user:pw_country-{country}_session-{session:8}@vendor.example:12321
@@ -13,6 +13,8 @@
  * anything, a parameter is left out with the word before it: `-country-{country}` vanishes as a whole. A placeholder
  * without such a word must have a value: without one the exits don't serve the request.
  *
+ * `{secret}` stands in the password, and is the password of the credential that goes with the template.
+ *
  * A value is `[A-Za-z0-9._-]{1,64}` without the characters that set parameters of this template apart: `x-country-us` is no
  * city where parameters are joined by dashes. Who asks for it gets no exit of this template.
  */
@@ -20,6 +22,7 @@ import { hash } from 'node:crypto';
 import { Secret } from '../core/secret.js';
 import { LONGEST_SOCKS_LOGIN } from '../protocol/socks.js';
 import { idOf } from './id-of.js';
+import { faultOfSecret, withSecret } from './template-secret.js';
 import { cityName, parseUpstreamUrl } from './upstream.js';
 import type { Upstream, UpstreamLogin, UpstreamOptions } from './upstream.js';
 
@@ -45,6 +48,8 @@ export interface Template {
   readonly base: Upstream;
   readonly username: readonly Piece[];
   readonly password: readonly Piece[];
+  /** What stands for `{secret}`; null where there is none. */
+  readonly secret: Secret | null;
   /** Characters that no value may hold. */
   readonly separators: string;
   readonly defaults: TemplateFilter;
@@ -58,8 +63,9 @@ export type ParsedTemplate =
 type Field = 'session' | 'country' | 'city' | 'asn';
 
 /** Text, or a value with the words that go when there is none. */
-type Piece =
+export type Piece =
   | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'secret' }
   | {
       readonly kind: 'value';
       readonly field: Field;
@@ -71,7 +77,7 @@ type Piece =
     };
 
 const PLACEHOLDER = /\{([^{}]*)\}/g;
-const NAMED = /^(?:(session)(?::([0-9]{1,2}))?|(country|COUNTRY|city|asn))$/;
+const NAMED = /^(?:(session)(?::([0-9]{1,2}))?|(country|COUNTRY|city|asn)|(secret))$/;
 /** `-country-`, `,country-`, `_country-`, `;country=`: the word before a value, with what parts it from the one before. */
 const LEAD = /[-_,;+.&][A-Za-z]+[-_=:.]$/;
 const VALUE = /^[A-Za-z0-9._-]{1,64}$/;
@@ -81,17 +87,23 @@ const nothing: TemplateFilter = { country: null, city: null, asn: null };
 
 /** Reads a template. @param options what holds for all its exits; country, city and asn also fill the placeholders */
 export function parseTemplate(text: string, options: UpstreamOptions = {}): ParsedTemplate {
-  const parsed = parseUpstreamUrl(text, options);
+  const { login: vaulted, ...rest } = options;
+  const parsed = parseUpstreamUrl(text, rest);
   if (parsed.kind === 'bad') return parsed;
-  const base = parsed.upstream;
-  if (base.login === null) return bad('a template needs a login that holds {session}');
-  const username = piecesOf(base.login.username);
-  const password = piecesOf(base.login.password.reveal());
+  const { login } = parsed.upstream;
+  if (login === null) return bad('a template needs a login that holds {session}');
+  const username = piecesOf(login.username);
+  const password = piecesOf(login.password.reveal());
   if (username === null || password === null) {
     return bad(
-      'a template knows {session}, {session:LENGTH} (4 to 32), {country}, {COUNTRY}, {city} and {asn} only',
+      'a template knows {session}, {session:LENGTH} (4 to 32), {country}, {COUNTRY}, {city}, {asn} and {secret} only',
     );
   }
+  const secretFault = faultOfSecret(username, password, vaulted);
+  if (secretFault !== null) return bad(secretFault);
+  const made = vaulted === undefined ? parsed : withSecret(parsed.upstream, login, vaulted);
+  if (made.kind === 'bad') return made;
+  const base = made.upstream;
   const pieces = [...username, ...password];
   if (!pieces.some((piece) => piece.kind === 'value' && piece.field === 'session')) {
     return bad('the login of a template holds {session}, or its exits would be one');
@@ -100,7 +112,10 @@ export function parseTemplate(text: string, options: UpstreamOptions = {}): Pars
   const separators = separatorsOf(username) + separatorsOf(password);
   return {
     kind: 'template',
-    template: { base, username, password, separators, defaults: { country, city, asn } },
+    template: {
+      ...{ base, username, password, separators, defaults: { country, city, asn } },
+      secret: vaulted === undefined ? null : new Secret(vaulted.password),
+    },
   };
 }
 
@@ -117,9 +132,10 @@ function piecesOf(text: string): Piece[] | null {
     if (named === null || length < 4 || length > 32) return null;
     const before = text.slice(at, match.index);
     const field = (named[1] ?? named[3] ?? '').toLowerCase() as Field;
-    const lead = field === 'session' ? null : (LEAD.exec(before)?.[0] ?? null);
+    const lead = named[3] === undefined ? null : (LEAD.exec(before)?.[0] ?? null);
     pieces.push({ kind: 'text', text: before.slice(0, before.length - (lead?.length ?? 0)) });
-    pieces.push({ kind: 'value', field, length, isUpper: named[3] === 'COUNTRY', lead });
+    if (named[4] !== undefined) pieces.push({ kind: 'secret' });
+    else pieces.push({ kind: 'value', field, length, isUpper: named[3] === 'COUNTRY', lead });
     at = match.index + match[0].length;
   }
   const rest = text.slice(at);
@@ -131,7 +147,7 @@ function piecesOf(text: string): Piece[] | null {
 function separatorsOf(pieces: readonly Piece[]): string {
   let found = '';
   pieces.forEach((piece, place) => {
-    if (piece.kind === 'text') return;
+    if (piece.kind !== 'value') return;
     const next = pieces[place + 1];
     found += piece.lead?.charAt(0) ?? '';
     if (next?.kind === 'text') found += next.text.charAt(0).replace(/[A-Za-z0-9]/, '');
@@ -184,7 +200,7 @@ export class TemplateSeat {
 
   #areServed(pieces: readonly Piece[], filter: TemplateFilter): boolean {
     return pieces.every((piece) => {
-      if (piece.kind === 'text' || piece.field === 'session') return true;
+      if (piece.kind !== 'value' || piece.field === 'session') return true;
       const value = valueOf(this.template, filter, piece.field);
       return value === null ? piece.lead !== null : isClean(value, this.template.separators);
     });
@@ -203,6 +219,7 @@ export class TemplateSeat {
     let text = '';
     for (const piece of pieces) {
       if (piece.kind === 'text') text += piece.text;
+      else if (piece.kind === 'secret') text += this.template.secret?.reveal() ?? '';
       else if (piece.field === 'session') text += session.slice(0, piece.length);
       else {
         const value = valueOf(this.template, filter, piece.field);

@@ -28,13 +28,15 @@ export interface UpstreamLogin {
 
 /** One exit. Immutable; what changes about it lives in the ledger. */
 export interface Upstream {
-  /** Stable and opaque: a hash of protocol, host, port and user name. Shown to clients; holds no address, no password. */
+  /** Stable and opaque: a hash of protocol, host, port and user name (or the key of its login in the vault). Shown to clients; holds no address, no password. */
   readonly id: string;
   readonly protocol: UpstreamProtocol;
   /** Without brackets; empty for `direct`, whose port is 0. */
   readonly host: string;
   readonly port: number;
   readonly login: UpstreamLogin | null;
+  /** Key of its login in the vault; not there where the login comes with the upstream, or where there is none. */
+  readonly credential?: string | undefined;
   /** `protocol://host:port`, for logs and people; without the login. */
   readonly label: string;
   /** Relative share in `weighted_random`; above 0, default 1. */
@@ -73,6 +75,15 @@ export interface UpstreamOptions {
   readonly asn?: number | null;
   readonly turnpike?: boolean;
   readonly tls?: Partial<UpstreamTls>;
+  /** The login of all of them, from the vault. Only while a source is read: what keeps options has none. */
+  readonly login?: VaultLogin;
+}
+
+/** A login from the vault; plain data, so that it can be sent to another thread. */
+export interface VaultLogin {
+  readonly key: string;
+  readonly username: string;
+  readonly password: string;
 }
 
 export type ParsedUpstream =
@@ -100,6 +111,7 @@ const DEFAULT_PORTS: Readonly<Record<ProxyProtocol, number>> = {
 const INTERNATIONAL = /^[a-z0-9._\u0080-\u{10ffff}-]+$/iu;
 /** What most lists hold; anything else is looked at closely. */
 const USUAL_IPV4 = /^(?:(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])(?:\.(?!$)|$)){4}$/;
+const LOGIN_TWICE = 'the login is given twice: with the upstream and by credential';
 /** Shared by a million upstreams. */
 const NO_TAGS: readonly string[] = [];
 const USUAL_TLS: UpstreamTls = { ca: null, verify: true, servername: null };
@@ -160,16 +172,17 @@ function readAuthority(text: string, protocol: ProxyProtocol): Part<Endpoint> {
  */
 export function makeUpstream(endpoint: Endpoint, options: UpstreamOptions = {}): ParsedUpstream {
   const { protocol, host, port } = endpoint;
-  const loginFault = faultOfLogin(endpoint);
+  const vaulted = options.login;
+  if (vaulted !== undefined && endpoint.login !== null) return bad(LOGIN_TWICE);
+  const given = vaulted ?? endpoint.login;
+  const loginFault = faultOfLogin(vaulted === undefined ? endpoint : { protocol, login: vaulted });
   if (loginFault !== null) return bad(loginFault);
   const weight = options.weight ?? 1;
   if (!(weight > 0 && Number.isFinite(weight))) return bad('the weight of an upstream is a number above 0');
-  const login = endpoint.login && {
-    username: endpoint.login.username,
-    password: new Secret(endpoint.login.password),
-  };
+  const login = given && { username: given.username, password: new Secret(given.password) };
+  const identity = vaulted === undefined ? identityOf(endpoint.login) : vaultIdentity(vaulted.key);
   const upstream: Upstream = {
-    id: upstreamId(endpoint),
+    id: upstreamId(endpoint, identity),
     protocol,
     host,
     port,
@@ -182,6 +195,7 @@ export function makeUpstream(endpoint: Endpoint, options: UpstreamOptions = {}):
     tags: options.tags ?? NO_TAGS,
     turnpike: options.turnpike ?? false,
     tls: tlsOf(options),
+    ...(vaulted !== undefined && { credential: vaulted.key }),
   };
   return { kind: 'upstream', upstream };
 }
@@ -259,9 +273,18 @@ function isPlainHost(text: string): boolean {
   return /^[A-Za-z0-9._-]+$/.test(text);
 }
 
-function upstreamId(endpoint: Endpoint): string {
-  const login = endpoint.login === null ? 'none' : `user\n${endpoint.login.username}`;
-  return idOf(`${endpoint.protocol}\n${endpoint.host}\n${endpoint.port}\n${login}`);
+/** The id of an upstream at a place, from what tells its login from others. */
+export function upstreamId({ protocol, host, port }: Omit<Endpoint, 'login'>, identity: string): string {
+  return idOf(`${protocol}\n${host}\n${port}\n${identity}`);
+}
+
+function identityOf(login: Endpoint['login']): string {
+  return login === null ? 'none' : `user\n${login.username}`;
+}
+
+/** A login from the vault is the same login when its user name or password change: the exit stays. */
+export function vaultIdentity(key: string): string {
+  return `vault\n${key}`;
 }
 
 function bad(reason: string): { readonly kind: 'bad'; readonly reason: string } {

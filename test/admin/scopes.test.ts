@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isWithin, needOf, routeNeeds } from '../../src/admin/scopes.js';
+import { isWithin, needOf, routeNeeds, scopes } from '../../src/admin/scopes.js';
 
 describe('scopes', () => {
   it('hold those behind them and no other', () => {
@@ -10,6 +10,9 @@ describe('scopes', () => {
     expect([isWithin(['read'], 'operator'), isWithin(['read'], 'read')]).toEqual([false, true]);
     expect(isWithin([], 'read')).toBe(false);
     expect(isWithin(['read', 'operator'], 'operator')).toBe(true);
+    const takesTokens = scopes.filter((scope) => isWithin([scope], 'tokens'));
+    expect(takesTokens).toEqual(['admin', 'tokens']);
+    expect(scopes.filter((scope) => isWithin(['tokens'], scope))).toEqual(['tokens']);
   });
 
   it('are wanted as the table says; what is not in it is nobody’s', () => {
@@ -27,8 +30,15 @@ describe('scopes', () => {
 
   it('nothing that changes anything is open or for readers', () => {
     const weak = Object.entries(routeNeeds).filter(
-      ([route, need]) => !route.startsWith('GET ') && !['admin', 'operator'].includes(need),
+      ([route, need]) => !route.startsWith('GET ') && !['admin', 'operator', 'tokens'].includes(need),
     );
     expect(weak).toEqual([]);
+  });
+
+  it('a crawler’s token may take credentials out and nothing else', () => {
+    const open = Object.entries(routeNeeds).filter(([, need]) => need === 'tokens');
+    expect(open.map(([route]) => route.replace(/^POST \/api\/v1\/tokens\//, ''))).toEqual([
+      ...['acquire', 'redeem', 'release', 'consume', 'report'],
+    ]);
   });
 });

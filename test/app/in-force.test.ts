@@ -1,3 +1,5 @@
+import { FailureLimit } from '../../src/access/failure-limit.js';
+import { noUpstreamLogins } from '../../src/exits/upstream-logins.js';
 import { describe, expect, it } from 'vitest';
 import { InForce } from '../../src/app/in-force.js';
 import { buildRules } from '../../src/app/rules.js';
@@ -27,6 +29,7 @@ function inForceOf() {
   const told: string[] = [];
   const own = { ports: new Set<number>(), addresses: new Set<string>(), names: new Set<string>() };
   const inForce = new InForce({
+    ...{ failures: new FailureLimit(), stored: null, logins: noUpstreamLogins },
     ...{ ledger, own, wheel: new TimerWheel(systemClock), listWorker: new URL('file:///no-thread.js') },
     emit: (event) => told.push(event.type === 'note' ? event.what : event.type),
     onChange: () => ledger.applyPools(inForce.rules.runtime.pools.values(), 0),

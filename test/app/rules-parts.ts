@@ -1,6 +1,7 @@
 import { FailureLimit } from '../../src/access/failure-limit.js';
 import type { RulesParts } from '../../src/app/rules.js';
 import { PoolKeeper } from '../../src/exits/pool-keeper.js';
+import { noUpstreamLogins } from '../../src/exits/upstream-logins.js';
 import { TimerWheel } from '../../src/core/timer-wheel.js';
 import { systemClock } from '../../src/core/clock.js';
 
@@ -9,6 +10,7 @@ export function rulesParts(): RulesParts {
   let next = 0;
   return {
     failures: new FailureLimit(),
+    stored: null,
     keeperInForce: () => null,
     newKeeper: () =>
       new PoolKeeper({
@@ -17,6 +19,7 @@ export function rulesParts(): RulesParts {
         wheel: new TimerWheel(systemClock),
         emit: () => undefined,
         fetchList: () => Promise.resolve({ kind: 'failed', reason: 'there is no network' }),
+        logins: noUpstreamLogins,
         workerFile: new URL('file:///no-thread.js'),
         onSwap: () => undefined,
       }),

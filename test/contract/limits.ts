@@ -1,6 +1,6 @@
 /** What every implementation of `Limits` must do. Call it once for each. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Limits } from '../../src/state/ports.js';
+import type { LimitPick, LimitPicked, Limits } from '../../src/state/ports.js';
 import type { MakeStore, UnderTest } from './under-test.js';
 
 /** Registers the suite for one implementation. */
@@ -45,5 +45,69 @@ export function limitsContract(name: string, make: MakeStore<Limits>): void {
       await passMs(100 * rate.perMs);
       expect(await limits.take('k', rate, 50)).toMatchObject({ granted: 10 });
     });
+
+    const ask: LimitPick = { group: 'policy', rate, candidates: ['a', 'b'], each: { ...rate, count: 4 } };
+    const pickMany = async (count: number, what = ask) => {
+      const picked = await Promise.all(Array.from({ length: count }, () => limits.pick(what)));
+      return picked.map((each) => (each.kind === 'picked' ? each.hold.candidate : each.which));
+    };
+
+    it('K3 picks the first candidate that has any left, and says which rate is used up', async () => {
+      const got = await pickMany(9);
+      expect(got.filter((each) => each === 'a')).toHaveLength(4);
+      expect(got.filter((each) => each === 'b')).toHaveLength(4);
+      expect(got.filter((each) => each === 'candidates')).toHaveLength(1);
+      // What was not picked cost nothing in common.
+      expect((await pickMany(3, { ...ask, candidates: ['c'] })).sort()).toEqual(['c', 'c', 'group']);
+    });
+
+    it('K3 says how long to wait for a pick', async () => {
+      await pickMany(8);
+      const own = await limits.pick(ask);
+      expect(own).toMatchObject({ kind: 'limited', which: 'candidates' });
+      expect(waitsOf(own).map((ms) => Math.round(ms / 100_000))).toEqual([90, 90]);
+      const third = await limits.pick({ ...ask, candidates: ['b', 'c'] });
+      expect(third).toMatchObject({ kind: 'picked', hold: { candidate: 'c' } });
+      expect(waitsOf(third).map((ms) => Math.round(ms / 100_000))).toEqual([90]);
+      await pickMany(1, { ...ask, candidates: ['c'] });
+      const common = await limits.pick(ask);
+      const waitMs = 'retryAfterMs' in common ? common.retryAfterMs : 0;
+      expect(common).toMatchObject({ kind: 'limited', which: 'group' });
+      expect(waitMs).toBeGreaterThan(3_500_000);
+      expect(waitMs).toBeLessThanOrEqual(3_600_000);
+    });
+
+    it('K3 gives back all or a part of what was picked', async () => {
+      const first = await limits.pick(ask);
+      if (first.kind !== 'picked') throw new Error('a first pick is never limited');
+      await pickMany(7);
+      await limits.putBack(first.hold);
+      expect((await pickMany(2)).sort()).toEqual(['a', 'candidates']);
+      await limits.putBack({ ...first.hold, rate: null });
+      expect(await pickMany(1)).toEqual(['a']);
+      expect((await pickMany(2, { ...ask, candidates: ['c'] })).sort()).toEqual(['c', 'group']);
+    });
+
+    it('K3 what is given back twice is no more than a whole burst', async () => {
+      const first = await limits.pick(ask);
+      if (first.kind !== 'picked') throw new Error('a first pick is never limited');
+      for (let n = 0; n < 3; n++) await limits.putBack(first.hold);
+      expect((await pickMany(6, { ...ask, candidates: ['a'] })).filter((each) => each === 'a')).toHaveLength(
+        4,
+      );
+    });
+
+    it('K3 picks by one rate, or by none', async () => {
+      expect(await pickMany(2, { ...ask, each: null })).toEqual(['a', 'a']);
+      expect((await pickMany(5, { ...ask, rate: null })).sort()).toEqual(['a', 'a', 'a', 'a', 'b']);
+      expect(await pickMany(1, { ...ask, rate: null, each: null })).toEqual(['a']);
+    });
+
+    it('K3 keeps groups apart', async () => {
+      await pickMany(8);
+      expect(await pickMany(1, { ...ask, group: 'other' })).toEqual(['a']);
+    });
   });
 }
+
+const waitsOf = (picked: LimitPicked): readonly number[] => ('waits' in picked ? picked.waits : []);

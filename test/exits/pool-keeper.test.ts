@@ -7,6 +7,7 @@ import { Secret } from '../../src/core/secret.js';
 import { TimerWheel } from '../../src/core/timer-wheel.js';
 import type { FetchedList } from '../../src/exits/list-fetch.js';
 import type { PoolSource, PoolSources } from '../../src/exits/load-pools.js';
+import { noUpstreamLogins } from '../../src/exits/upstream-logins.js';
 import { PoolKeeper } from '../../src/exits/pool-keeper.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { waitFor } from '../support/wait.js';
@@ -34,6 +35,7 @@ function keepers(...answers: FetchedList[]) {
   const make = (): PoolKeeper =>
     new PoolKeeper({
       intern: () => 1,
+      logins: noUpstreamLogins,
       hold: () => {
         held++;
         let isHeld = true;

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   charged,
+  givenBack,
   msUntilFree,
   parseRate,
   shareOfRate,
@@ -183,5 +184,20 @@ describe('several at once, and parts of a rate', () => {
     expect(shareOfRate(rate, 4)).toEqual({ count: 25, perMs: 1000, burst: 2 });
     expect(shareOfRate(rate, 100)).toEqual({ count: 1, perMs: 1000, burst: 1 });
     expect(shareOfRate({ count: 8, perMs: 1000 }, 0)).toEqual({ count: 8, perMs: 1000, burst: 8 });
+  });
+});
+
+describe('giving back', () => {
+  it('K3 one that was taken and given back leaves what there was', () => {
+    const rates = fc.record({
+      count: fc.integer({ min: 1, max: 1000 }),
+      perMs: fc.integer({ min: 1, max: 86_400_000 }),
+    });
+    fc.assert(
+      fc.property(rates, fc.nat(1000), (rate, fullAtMs) => {
+        const taken = takeOne(rate, fullAtMs, 1000);
+        if (taken.kind === 'taken') expect(givenBack(rate, taken.fullAtMs)).toBeCloseTo(1000, 6);
+      }),
+    );
   });
 });

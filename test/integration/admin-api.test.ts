@@ -44,7 +44,7 @@ describe('G9 N14 scopes', () => {
       for (const scope of scopes) {
         const { status } = await askAdmin(adminPort, path, { method, token: tokens[scope] });
         const isAllowed = isWithin([scope], need as (typeof scopes)[number]);
-        if (isAllowed) expect([200, 400, 404, 409, 415], `${route} as ${scope}`).toContain(status);
+        if (isAllowed) expect([200, 400, 404, 409, 415, 503], `${route} as ${scope}`).toContain(status);
         else expect(status, `${route} as ${scope}`).toBe(403);
       }
     }

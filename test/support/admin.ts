@@ -7,6 +7,7 @@ export const tokens = {
   admin: 'admin-token-0123456789',
   operator: 'operator-token-0123456789',
   read: 'read-token-0123456789',
+  tokens: 'tokens-token-0123456789',
 } as const;
 
 export const adminSection = {

@@ -124,7 +124,9 @@ describe('a template', () => {
   it.each([
     ['http://vendor.example:1', /needs a login/],
     ['http://user:pw@vendor.example:1', /holds \{session\}/],
-    ['http://{session}-{secret}:pw@vendor.example:1', /knows/],
+    ['http://{session}-{secret}:pw@vendor.example:1', /in its password only/],
+    ['http://{session}-{password}:pw@vendor.example:1', /knows/],
+    ['http://{session}:{secret}@vendor.example:1', /needs a credential/],
     ['http://{session}-{Country}:pw@vendor.example:1', /knows/],
     ['http://{session:3}:pw@vendor.example:1', /knows/],
     ['http://{session:33}:pw@vendor.example:1', /knows/],

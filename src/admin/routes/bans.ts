@@ -88,9 +88,10 @@ export function banRoutes(services: AdminServices): ApiRoute[] {
         const forMs = body.ttl === undefined ? null : readTtl(body.ttl);
         const done = bans.ban({ exit, site, forMs, reason, by });
         if (done.kind === 'unknown_exit')
-          throw new Problem(404, 'No pool has an exit or a credential of this id.');
-        if (done.kind === 'needs_site') throw new Problem(422, 'site: a credential is banned for a site.');
-        if (done.kind === 'bad_site') throw new Problem(422, 'site: expected a host or a site.');
+          throw new Problem('not_found', 'No pool has an exit or a credential of this id.');
+        if (done.kind === 'needs_site')
+          throw new Problem('impossible', 'site: a credential is banned for a site.');
+        if (done.kind === 'bad_site') throw new Problem('impossible', 'site: expected a host or a site.');
         const tunnels = services.tunnelsOfBanned({ exit, site: done.row.site }, body.tunnels ?? null);
         return { ...shown(done.row, services), tunnels };
       },
@@ -102,7 +103,7 @@ export function banRoutes(services: AdminServices): ApiRoute[] {
       params: z.strictObject({ id: line(400) }),
       answer: { status: 200, shape: z.object({ id: z.string(), state: z.literal('lifted') }) },
       handle: ({ params: { id }, by }) => {
-        if (!bans.lift(id, by)) throw new Problem(404, 'There is no ban of this id.');
+        if (!bans.lift(id, by)) throw new Problem('not_found', 'There is no ban of this id.');
         return { id, state: 'lifted' };
       },
     }),

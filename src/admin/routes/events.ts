@@ -28,6 +28,8 @@ const known: Readonly<Record<TurnpikeEvent['type'], true>> = {
   vault_changed: true,
   key_changed: true,
   key_worn: true,
+  credential_status_changed: true,
+  token_used: true,
   token_leaked: true,
   audit_sink_turned: true,
   audit_refused: true,
@@ -51,7 +53,7 @@ function wantedTypes(types: string | undefined): ReadonlySet<string> | null {
   if (types === undefined) return null;
   const wanted = types.split(',').map((type) => type.trim());
   if (!wanted.every((type) => eventTypes.includes(type)))
-    throw new Problem(400, `types: expected some of ${eventTypes.join(', ')}.`);
+    throw new Problem('malformed', `types: expected some of ${eventTypes.join(', ')}.`);
   return new Set(wanted);
 }
 
@@ -66,7 +68,7 @@ export function eventRoutes({ feed }: AdminServices): ApiRoute[] {
       handle: ({ query: { types }, request, reply }) => {
         const wanted = wantedTypes(types);
         if (request.method === 'HEAD') return reply.type('text/event-stream').send();
-        if (feed.isFull) throw new Problem(503, 'Too many listen to events already.');
+        if (feed.isFull) throw new Problem('busy', 'Too many listen to events already.');
         const { raw } = reply;
         reply.hijack();
         const head = { ...reply.getHeaders(), 'content-type': 'text/event-stream' };

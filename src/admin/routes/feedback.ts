@@ -36,10 +36,10 @@ export function feedbackRoutes(services: AdminServices): ApiRoute[] {
       handle: ({ body, request }) => {
         const login = clientIn(request);
         if (login !== null && body.client !== undefined && body.client !== login)
-          throw new Problem(403, 'client: a client speaks for itself only.');
+          throw new Problem('forbidden', 'client: a client speaks for itself only.');
         const client = login ?? body.client ?? 'anonymous';
         const done = services.feedback(client, { id: body.requestId, verdict: body.verdict });
-        if (done.kind === 'refused') throw new Problem(422, done.detail);
+        if (done.kind === 'refused') throw new Problem('impossible', done.detail);
         return { exit: done.exit, site: done.site, outcome: done.outcome };
       },
     }),

@@ -1,4 +1,4 @@
-/** `/status`, `/pools` and `/clients`: what there is, without anything that could be changed. */
+/** `/status` and `/pools`: what there is, without anything that could be changed. */
 import { z } from 'zod';
 import { pageOf, pageQuery, slice } from '../pages.js';
 import { route, type ApiRoute } from '../route.js';
@@ -12,28 +12,6 @@ const pool = z
   .object({ name: z.string(), strategy: z.string(), slots: most, exits: exitCounts })
   .meta({ id: 'Pool' });
 
-const client = z
-  .object({
-    name: z.string(),
-    login: z.enum(['password', 'address']),
-    allowFrom: z.array(z.string()),
-    targets: z.array(z.string()),
-    limits: z.object({
-      requests: z.object({ count: z.number(), perMs: z.number() }).nullable(),
-      tunnels: most,
-      connections: most,
-      exchanges: most,
-      bytes: z.object({ count: z.number(), perMs: z.number() }).nullable(),
-    }),
-    usage: z.object({
-      tunnels: count,
-      connections: count.nullable(),
-      exchanges: count.nullable(),
-      bytes: count.nullable().describe('What of the rate is used and not got back yet.'),
-    }),
-  })
-  .meta({ id: 'Client' });
-
 const shownSites = 50;
 
 const tier = z.object({ route: z.string(), site: z.string(), pool: z.string(), why: z.string() });
@@ -45,6 +23,8 @@ const status = z
     gatewayId: z.string(),
     phase: z.enum(['starting', 'serving', 'draining']),
     state: z.enum(['memory', 'shared', 'degraded']),
+    vault: z.enum(['off', 'sealed', 'open']),
+    storage: z.enum(['off', 'up', 'away']),
     uptimeMs: z.number(),
     proxy: z.array(z.string()),
     exits: exitCounts.describe('Over all pools.'),
@@ -98,14 +78,6 @@ export function overviewRoutes(services: AdminServices): ApiRoute[] {
       query: z.strictObject(pageQuery),
       answer: { status: 200, shape: pageOf(pool) },
       handle: ({ query }) => slice(byName(services.pools()), ({ name }) => name, query),
-    }),
-    route({
-      method: 'GET',
-      path: '/api/v1/clients',
-      summary: 'Clients with their limits and what they use now; never their passwords.',
-      query: z.strictObject(pageQuery),
-      answer: { status: 200, shape: pageOf(client) },
-      handle: ({ query }) => slice(byName(services.clients()), ({ name }) => name, query),
     }),
   ];
 }

@@ -23,9 +23,10 @@ export function reloadRoutes(services: AdminServices): ApiRoute[] {
       answer: { status: 200, shape: reloaded },
       handle: async () => {
         const outcome = await services.reload();
-        if (outcome === null) throw new Problem(409, 'This gateway has no configuration to load anew.');
+        if (outcome === null)
+          throw new Problem('conflict', 'This gateway has no configuration to load anew.');
         if (outcome.kind === 'kept')
-          throw new Problem(422, `The old configuration is kept: ${outcome.problems.join('; ')}`);
+          throw new Problem('impossible', `The old configuration is kept: ${outcome.problems.join('; ')}`);
         const { upstreams, changed, needsRestart } = outcome;
         return { upstreams, changed: [...changed], needsRestart: [...needsRestart] };
       },

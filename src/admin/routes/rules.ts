@@ -56,7 +56,7 @@ export function ruleRoutes(services: AdminServices): ApiRoute[] {
           bytes: base64 === undefined ? Buffer.from(http ?? '', 'utf8') : Buffer.from(base64, 'base64'),
         }));
         const tried = await services.testRules({ rules: body.rules ?? null, host: body.host ?? '', samples });
-        if (tried.kind === 'problems') throw new Problem(422, tried.problems.join('; '));
+        if (tried.kind === 'problems') throw new Problem('impossible', tried.problems.join('; '));
         return { items: tried.rows };
       },
     }),

@@ -1,7 +1,7 @@
 /** `/sessions`: which session is on which exit. A session is a name inside its client. */
 import { z } from 'zod';
 import { parsePinKey, pinKey } from '../../facts/pin.js';
-import { cursorAt, pageOf, pageQuery, placeOf } from '../pages.js';
+import { afterOf, pageFrom, pageOf, pageQuery } from '../pages.js';
 import { Problem } from '../problem.js';
 import { route, type ApiRoute } from '../route.js';
 import type { AdminServices } from '../services.js';
@@ -27,18 +27,14 @@ export function sessionRoutes({ sessions }: AdminServices): ApiRoute[] {
       query: z.strictObject({ ...pageQuery, client: name().optional(), exit: exitId().optional() }),
       answer: { status: 200, shape: pageOf(session) },
       handle: async ({ query }) => {
-        const after = query.cursor === undefined ? null : placeOf(query.cursor);
-        const { limit, client = null, exit = null } = query;
-        const held = await sessions.list({ after, limit: limit + 1, client, exit });
-        const page = held.slice(0, limit);
-        const last = page.at(-1);
-        return {
-          items: page.map(({ key, pin, leftMs }) => ({
-            ...(parsePinKey(key) ?? { client: '', session: key }),
-            ...{ exit: pin.exit, generation: pin.generation, leftMs: Math.round(leftMs) },
-          })),
-          next: held.length > limit && last !== undefined ? cursorAt(last.key) : null,
-        };
+        const { limit, cursor, client = null, exit = null } = query;
+        const held = await sessions.list({ after: afterOf(cursor), limit: limit + 1, client, exit });
+        const { items, next } = pageFrom(held, limit, ({ key }) => key);
+        const rows = items.map(({ key, pin, leftMs }) => ({
+          ...(parsePinKey(key) ?? { client: '', session: key }),
+          ...{ exit: pin.exit, generation: pin.generation, leftMs: Math.round(leftMs) },
+        }));
+        return { items: rows, next };
       },
     }),
     route({
@@ -52,7 +48,7 @@ export function sessionRoutes({ sessions }: AdminServices): ApiRoute[] {
       },
       handle: async ({ params }) => {
         if (!(await sessions.drop(pinKey(params.client, params.session))))
-          throw new Problem(404, 'This client has no such session.');
+          throw new Problem('not_found', 'This client has no such session.');
         return { ...params, state: 'forgotten' };
       },
     }),

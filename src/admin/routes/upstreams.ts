@@ -1,17 +1,33 @@
 /** `/upstreams`: look at exits, add them, give orders about them, remove them. */
 import { z } from 'zod';
+import type { Actor } from '../../access/actor.js';
 import { exitStates } from '../../exits/count-exits.js';
 import type { ExitPlace, ExitRow } from '../../exits/exit-desk.js';
 import { credentialId, credentialOf } from '../../upstreams/credential-of.js';
 import { parseList } from '../../upstreams/list.js';
-import type { Upstream, UpstreamOptions } from '../../upstreams/upstream.js';
+import type { Upstream, UpstreamOptions, VaultLogin } from '../../upstreams/upstream.js';
+import type { NoLogin } from '../../exits/upstream-logins.js';
+import { actorOf } from '../gate.js';
 import { cursorAt, pageOf, pageQuery, placeOf } from '../pages.js';
 import { Problem } from '../problem.js';
+import type { ProblemCode } from '../problem-codes.js';
 import { route, type ApiRoute } from '../route.js';
 import type { AdminServices } from '../services.js';
+import { useProblems } from '../vault-services.js';
 import { exitId, line, name } from '../values.js';
 
 const shownSites = 20;
+const VAULT = 'vault:';
+
+const vaultRef = z
+  .string()
+  .regex(/^vault:[^\s\u0000-\u001f\u007f]{1,256}$/, { error: 'expected vault:KEY' })
+  .describe('Its login, from the vault; then url holds none.');
+
+const whyCodes: Readonly<Record<NoLogin, ProblemCode>> = {
+  ...{ off: 'vault_off', sealed: 'vault_sealed', away: 'storage_away' },
+  ...{ missing: 'impossible', wrong_type: 'impossible', unusable: 'impossible', disabled: 'impossible' },
+};
 
 const upstream = z
   .object({
@@ -62,12 +78,12 @@ function shownCredential(of: Upstream): string | null {
   return name === null ? null : credentialId(name);
 }
 
-const unknown = (): Problem => new Problem(404, 'No pool has an exit of this id.');
+const unknown = (): Problem => new Problem('not_found', 'No pool has an exit of this id.');
 
 function readPlace(cursor: string | undefined): ExitPlace | null {
   if (cursor === undefined) return null;
   const [pool = '', index = '', id = ''] = placeOf(cursor).split('\n');
-  if (!/^\d{1,9}$/.test(index)) throw new Problem(400, 'The cursor is none of ours.');
+  if (!/^\d{1,9}$/.test(index)) throw new Problem('malformed', 'The cursor is none of ours.');
   return { pool, index: Number(index), id };
 }
 
@@ -77,7 +93,10 @@ function hasPool(services: AdminServices, name: string): boolean {
 
 function noPool(services: AdminServices, name: string): Problem {
   const names = services.pools().map((pool) => pool.name);
-  return new Problem(422, `There is no pool ${name}; the configuration has ${names.join(', ') || 'none'}.`);
+  return new Problem(
+    'impossible',
+    `There is no pool ${name}; the configuration has ${names.join(', ') || 'none'}.`,
+  );
 }
 
 function lookRoutes(services: AdminServices): ApiRoute[] {
@@ -120,8 +139,26 @@ function readExit(text: string, options: UpstreamOptions): Upstream {
   const { entries, problems } = parseList(text, options);
   const [entry] = entries;
   if (entry === undefined || problems.length > 0)
-    throw new Problem(422, `url: ${problems[0]?.reason ?? 'there is no exit in this line'}.`);
+    throw new Problem('impossible', `url: ${problems[0]?.reason ?? 'there is no exit in this line'}.`);
   return entry;
+}
+
+/** @throws {Problem} where there is none to use */
+async function vaultLogin(services: AdminServices, reference: string): Promise<VaultLogin> {
+  const key = reference.slice(VAULT.length);
+  const read = await services.upstreamLogin(key);
+  if (read.kind === 'login') return { key, username: read.username, password: read.password.reveal() };
+  throw new Problem(whyCodes[read.why], `credential: ${read.detail}.`);
+}
+
+/** Whoever adds an exit decides where a login is sent. */
+async function auditUse(
+  { vault }: AdminServices,
+  of: { readonly login: VaultLogin; readonly added: Upstream; readonly pool: string },
+  { name: actor, address }: Actor,
+): Promise<void> {
+  const entry = { action: 'upstream_login.use', actor, address, credential: of.login.key, outcome: 'ok' };
+  await vault?.audit.record({ ...entry, target: of.added.label, detail: { pool: of.pool } });
 }
 
 function addRoute(services: AdminServices): ApiRoute {
@@ -135,21 +172,29 @@ function addRoute(services: AdminServices): ApiRoute {
       url: line(2048).describe(
         'A line as in lists: protocol://user:password@host:port, host:port:user:password …',
       ),
+      credential: vaultRef.optional(),
       weight: z.number().min(0.001).max(1e6).optional(),
       tags: z.array(name()).max(32).optional(),
     }),
+    problems: ['exists', ...useProblems],
     answer: { status: 201, shape: upstream },
-    handle: async ({ body, by }) => {
+    handle: async ({ body, by, request }) => {
       if (!hasPool(services, body.pool)) throw noPool(services, body.pool);
-      const { weight, tags } = body;
-      const options = { ...(weight !== undefined && { weight }), ...(tags !== undefined && { tags }) };
+      const { weight, tags, credential } = body;
+      const login = credential === undefined ? undefined : await vaultLogin(services, credential);
+      const options = {
+        ...(weight !== undefined && { weight }),
+        ...(tags !== undefined && { tags }),
+        ...(login !== undefined && { login }),
+      };
       const added = readExit(body.url, options);
       const fault = services.addressFault(added);
-      if (fault !== null) throw new Problem(422, fault);
+      if (fault !== null) throw new Problem('impossible', fault);
+      if (login !== undefined) await auditUse(services, { login, added, pool: body.pool }, actorOf(request));
       const isNew = await exits.add(body.pool, added, by);
-      if (!isNew) throw new Problem(409, `The pool has this exit already, as ${added.id}.`);
+      if (!isNew) throw new Problem('exists', `The pool has this exit already, as ${added.id}.`);
       const row = exits.row(added.id);
-      if (row === null) throw new Problem(409, 'It was removed again at the same time.');
+      if (row === null) throw new Problem('conflict', 'It was removed again at the same time.');
       return shown({ ...row, pool: body.pool }, clock.nowMs());
     },
   });

@@ -6,7 +6,7 @@ import type { Clock } from '../../core/clock.js';
 import { shareOfRate, type Rate } from '../../facts/limit.js';
 import { MemoryLimits } from '../memory/limits.js';
 import { StoreAway } from '../ports.js';
-import type { Limits, LimitTake } from '../ports.js';
+import type { LimitHold, LimitPick, LimitPicked, Limits, LimitTake } from '../ports.js';
 
 /** A gateway holds at most this share of a burst unused, and no more than so many. */
 const BATCH_SHARE = 0.01;
@@ -52,6 +52,33 @@ export class NearLimits implements Limits {
       }
     }
     return this.#own.takeNow(key, shareOfRate(rate, this.parts.gateways()), wanted);
+  }
+
+  /** Always asks the store while it is there: what is picked has to be exact. */
+  async pick(ask: LimitPick): Promise<LimitPicked> {
+    if (this.parts.isUp()) {
+      try {
+        return await this.parts.far.pick(ask);
+      } catch (error) {
+        if (!(error instanceof StoreAway)) throw error;
+      }
+    }
+    const part = (rate: Rate | null): Rate | null =>
+      rate === null ? null : shareOfRate(rate, this.parts.gateways());
+    return this.#own.pickNow({ ...ask, rate: part(ask.rate), each: part(ask.each) }, true);
+  }
+
+  async putBack(hold: LimitHold): Promise<void> {
+    if (hold.isAlone) {
+      this.#own.putBackNow(hold);
+      return;
+    }
+    try {
+      await this.parts.far.putBack(hold);
+    } catch (error) {
+      // What can't be given back comes back with time.
+      if (!(error instanceof StoreAway)) throw error;
+    }
   }
 
   #stock(key: string, left: number): void {

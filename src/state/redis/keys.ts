@@ -94,6 +94,12 @@ export class RedisKeys {
     return this.#hashedIn('limits', key);
   }
 
+  /** The keys of the rates of a group and of its candidates. */
+  groupLimits(group: string, candidates: readonly string[]): [string, ...string[]] {
+    const start = this.#hashedIn('groups', group);
+    return [start, ...candidates.map((candidate) => `${start}:${this.hashed(candidate)}`)];
+  }
+
   /** The key of a turn. */
   turn(key: string): string {
     return this.#hashedIn('turns', key);

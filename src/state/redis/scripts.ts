@@ -7,7 +7,7 @@ export const scriptNames = [
   ...(['pin-find', 'pin-bind', 'pin-move', 'pin-drop'] as const),
   ...(['ban-put', 'bans-since'] as const),
   ...(['lease-acquire', 'lease-renew', 'lease-release'] as const),
-  ...(['limit-take', 'turn-take', 'turn-end'] as const),
+  ...(['limit-take', 'limit-pick', 'limit-back', 'turn-take', 'turn-end'] as const),
   ...(['member-announce', 'member-leave', 'probe'] as const),
 ];
 

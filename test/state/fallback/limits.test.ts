@@ -43,6 +43,28 @@ describe('NearLimits', () => {
     expect(granted).toBe(250);
   });
 
+  it('S3 K3 while the store is away each keeps to its part of what is picked, and gives back to itself', async () => {
+    const { limits, way } = near(new ManualClock(), 4);
+    const ask = { group: 'policy', rate, candidates: ['a', 'b'], each: { count: 400, perMs: 60_000 } };
+    const shared = await limits.pick(ask);
+    way.isUp = false;
+    const got = { a: 0, b: 0, candidates: 0, group: 0 };
+    let last = shared;
+    for (let n = 0; n < 300; n++) {
+      const picked = await limits.pick(ask);
+      if (picked.kind === 'picked') last = picked;
+      got[picked.kind === 'picked' ? (picked.hold.candidate as 'a' | 'b') : picked.which]++;
+    }
+    expect(got).toEqual({ a: 100, b: 100, candidates: 100, group: 0 });
+    if (shared.kind !== 'picked' || last.kind !== 'picked') throw new Error('nothing was picked');
+    expect(shared.hold.isAlone).toBe(false);
+    expect(last.hold).toMatchObject({ isAlone: true, candidate: 'b' });
+    await limits.putBack(shared.hold);
+    expect(await limits.pick(ask)).toMatchObject({ kind: 'limited' });
+    await limits.putBack(last.hold);
+    expect(await limits.pick(ask)).toMatchObject({ kind: 'picked' });
+  });
+
   it('S3 a store that hangs at a call counts as away for it', async () => {
     const clock = new ManualClock();
     const { store, way } = switched(new MemoryLimits(clock));
