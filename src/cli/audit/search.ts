@@ -15,7 +15,7 @@ const filters = {
   action: 'such as token.redeem',
   actor: 'name of an API token',
   credential: 'key of a credential',
-  token: 'short form of a token',
+  ref: 'short form of a token (ref of /tokens); never a token itself',
   target: 'what it was for',
   task: 'task that it was for',
 };
@@ -51,7 +51,8 @@ async function search(values: FlagValues, output: Output): Promise<number> {
   return withGateway(values, output, async (client) => {
     const wanted = Object.keys(filters).flatMap((name): [string, string][] => {
       const value = values[name];
-      return typeof value === 'string' ? [[name, value]] : [];
+      // A flag that is named for a token would invite people to give one.
+      return typeof value === 'string' ? [[name === 'ref' ? 'token' : name, value]] : [];
     });
     const items = await found(client, Object.fromEntries(wanted), limit);
     if (values['json'] === true) output.print(JSON.stringify(items, null, 2));
