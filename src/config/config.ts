@@ -157,15 +157,21 @@ export interface AlertsConfig {
     readonly allow: readonly string[];
   }[];
 }
+/** A PostgreSQL. */
+export interface PostgresAt {
+  readonly host: string;
+  readonly port: number;
+  readonly database: string;
+  readonly username: string;
+  readonly password: Secret | null;
+  /** `encrypted`: whoever it is; `authority`: its certificate is judged; `full`: its name, too. */
+  readonly tls: 'off' | 'encrypted' | 'authority' | 'full';
+}
+
 /** Where the records are; `isSet`: the configuration says so, and nobody guessed. */
 export type StorageConfig = { readonly isSet: boolean; readonly callMs: number } & (
   | { readonly kind: 'sqlite'; readonly path: string }
-  | {
-      readonly kind: 'postgres';
-      readonly url: Secret;
-      readonly ca: string | null;
-      readonly connections: number;
-    }
+  | ({ readonly kind: 'postgres'; readonly ca: string | null; readonly connections: number } & PostgresAt)
 );
 
 /** Where the root key of the vault comes from. */
