@@ -95,13 +95,17 @@ export async function startPostgres(settings: readonly string[] = []): Promise<R
   return {
     port,
     settings: settingsOf,
-    url: (database) => `postgres://${USER}:${encodeURIComponent(PASSWORD)}@${HOST}:${port}/${database}?sslmode=disable`,
+    url: (database) =>
+      `postgres://${USER}:${encodeURIComponent(PASSWORD)}@${HOST}:${port}/${database}?sslmode=disable`,
     withTables: () => make(`template ${TEMPLATE}`),
     empty: () => make('template template0'),
     ask,
     kill: async () => {
       process.kill(running.pid, 'SIGKILL');
-      await eventually('the server to be gone', async () => (await ask('postgres', '').catch(() => null)) === null);
+      await eventually(
+        'the server to be gone',
+        async () => (await ask('postgres', '').catch(() => null)) === null,
+      );
     },
     startAgain: async () => {
       await eventually('the server to start', async () => {
