@@ -7,7 +7,6 @@ import { openDatabase } from '../storage/open-database.js';
 import type { AuditRecords, Database } from '../storage/ports.js';
 import { readRootKey, RootKeyTrouble } from '../vault/root-key.js';
 import { subKeyIn } from '../vault/sub-keys.js';
-import { auditLabel } from './audit.js';
 
 /** What is verified. */
 export interface AuditPlaces {
@@ -45,7 +44,7 @@ async function auditKey({ vault }: Config, { keys }: Database): Promise<Buffer> 
   if (vault === null) throw new RootKeyTrouble('the configuration names no root key (vault.key)');
   const root = await readRootKey(vault, systemClock);
   try {
-    const found = await subKeyIn(keys, root, auditLabel);
+    const found = await subKeyIn(keys, root, 'audit');
     if (found.kind === 'key') return found.key;
     const why = {
       no_vault: 'there is no vault in this store, so nothing was recorded',
