@@ -84,6 +84,11 @@ export async function startPostgres(settings: readonly string[] = []): Promise<R
     ...{ tls: 'off', ca: null, connections: 8, callMs: 20_000 },
     ...changes,
   });
+  // It listens before it lets anybody in.
+  await eventually(
+    'the server to be ready',
+    async () => (await ask('postgres', '').catch(() => null)) !== null,
+  );
   await ask('postgres', `create database ${TEMPLATE}`);
   await (await openDatabase(settingsOf(TEMPLATE), { clock: systemClock })).close();
   let count = 0;
