@@ -34,6 +34,13 @@ const anchorShape = z.strictObject({
   hash: z.string(),
 });
 
+const loggedShape = z.object({
+  event: z.literal('audit_anchored'),
+  chain: z.string(),
+  n: z.int().min(1),
+  hash: z.string(),
+});
+
 /** A record as a line, without its line feed. */
 export function recordLine(row: AuditRow): string {
   const { chain, n, atMs, action, actor, address, credential, token, policy, target, task, outcome } = row;
@@ -70,4 +77,12 @@ export function readAuditLine(text: string): AuditLine {
   const { anchor: chain, ...rest } = anchor.data;
   const head = { chain, ...rest };
   return { kind: 'anchor', head, isExact: anchorLine(head) === text };
+}
+
+/** An anchor in a line of the gateway's log; null where it is none. */
+export function readLoggedAnchor(text: string): { chain: string; n: number; hash: string } | null {
+  const { success, data } = loggedShape.safeParse(parsed(text));
+  if (!success) return null;
+  const { chain, n, hash } = data;
+  return { chain, n, hash };
 }
