@@ -10,6 +10,8 @@ import type { Asked } from './route.js';
 
 /** How long a repetition gets the answer of the first. */
 const KEEP_MS = 86_400_000;
+/** Nothing is under way for longer; where a gateway dies with it, the key is free after this. */
+const UNDER_WAY_MS = 30_000;
 
 /** What it works with. */
 export interface OnceParts {
@@ -42,12 +44,12 @@ export async function onlyOnce<T>(
     .update(JSON.stringify([what, given]))
     .digest('hex');
   const fingerprint = createHmac('sha256', parts.key()).update(JSON.stringify(body)).digest('hex');
-  const earlier = await records.begin(name, fingerprint, KEEP_MS);
+  const earlier = await records.begin(name, fingerprint, UNDER_WAY_MS);
   if (earlier !== null) return repeated<T>(earlier, fingerprint);
   try {
     const answer = await work();
     // It is done: that its answer is not kept is no reason to say otherwise.
-    await records.finish(name, 201, JSON.stringify(answer)).catch(() => undefined);
+    await records.finish(name, { status: 201, body: JSON.stringify(answer) }, KEEP_MS).catch(() => undefined);
     return answer;
   } catch (error) {
     await records.forget(name).catch(() => undefined);

@@ -11,8 +11,9 @@ import { isUsedByMany, type LeaseRules, type ShareView } from '../upstreams/shar
 
 /** An exit that another gateway has is not asked for again for so long. */
 const TAKEN_MS = 300;
-/** Nor is one that was asked to be given back; its last holder leaves it alone longer. */
-const WANTED_MS = 20;
+/** Nor is one that was asked to be given back; its last holder leaves it alone longer, so that it is the asker's. */
+const WANTED_MS = 8;
+const HANDED_OVER_MS = 40;
 /** Asked for at once, ahead of requests. */
 const AHEAD_AT_ONCE = 8;
 /** Exits looked at for candidates of one bucket. */
@@ -203,7 +204,7 @@ export class BrokerShare {
     this.#version = leases.version;
     this.#list = null;
     for (const [index, held] of this.#byIndex)
-      if (held.isWanted) this.#takenUntilMs.set(index, this.#nowMs + TAKEN_MS);
+      if (held.isWanted) this.#takenUntilMs.set(index, this.#nowMs + HANDED_OVER_MS);
     this.#byIndex.clear();
     for (const held of leases.in(this.pool.name)) {
       const index = this.pool.indexById.get(held.exit);

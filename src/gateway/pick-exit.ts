@@ -49,6 +49,8 @@ export interface NoExit {
 
 /** One request asks for so many exits at most, one after the other. */
 const MAX_ASKS = 4;
+/** Another gateway gives a session's exit back within so long, when it has nothing under way there. */
+const HANDOVER_MS = 10;
 
 type None = Extract<Choice, { kind: 'none' }>;
 
@@ -171,7 +173,8 @@ export function chooseFrom(
       const isNamed = other.why === 'pinned' || other.why === 'named';
       return { ...noExit(choice), askable: { pool, index: other.index, isNamed } };
     }
-    if (choice.isPinFull === true) return noExit(choice);
+    if (choice.isPinFull === true)
+      return noExit(share === null ? choice : { ...choice, retryAfterMs: HANDOVER_MS });
     // Dearer pools are for what is blocked, not for what has to wait a moment.
     if (choice.isResting === true && route.escalate !== null) return noExit(choice);
     if (isSooner(choice, soonest)) soonest = choice;
@@ -221,12 +224,8 @@ export function noExit(choice: None): NoExit {
   const { retryAfterMs } = choice;
   const isFull = choice.isPinFull === true;
   const isResting = choice.isResting === true;
-  return {
-    kind: 'none',
-    isFull,
-    isResting,
-    failure: retryAfterMs === null ? failure : { ...failure, retryAfterMs },
-  };
+  const timed = retryAfterMs === null ? failure : { ...failure, retryAfterMs };
+  return { kind: 'none', isFull, isResting, failure: timed };
 }
 
 /** What the strategy `hash` of this pool goes by; a session has its own key. */

@@ -11,6 +11,7 @@ import {
   noExit,
   pickFree,
   pickNow,
+  type Askable,
   type Exit,
   type NoExit,
   type PickCourse,
@@ -118,7 +119,7 @@ async function pickInTurn(
         const found = chooseFrom(services, job, { ...course, nowMs: lookMs }, pinned);
         if (found.kind === 'exit') return { kind: 'found', found };
         const { askable } = found;
-        if (askable !== undefined) void services.shares.ask(askable.pool, askable.index, true);
+        if (askable !== undefined) void askAndLook(services, job, askable);
         return { kind: 'later', afterMs: found.failure.retryAfterMs ?? Infinity };
       },
       onGone: (leave) => course.abandonment.listen(leave),
@@ -130,8 +131,17 @@ async function pickInTurn(
     const last = chooseFrom(services, job, course, pinned);
     return last.kind === 'none' ? last : othersFirst;
   }
-  // A session moves to the exit that came free, and the store has the last word.
-  return course.pin === null ? exit : pickNow(services, job, course);
+  if (course.pin === null) return exit;
+  // A session moves to the exit that came free, and the store has the last word; it may be another's again by then.
+  const found = await pickNow(services, job, course);
+  if (found.kind === 'exit' || services.clock.nowMs() >= giveUpMs) return found;
+  return pickInTurn(services, job, { ...course, acquireByMs: giveUpMs }, found);
+}
+
+/** Asks for an exit that another gateway may have; those who wait look as soon as it is here. */
+async function askAndLook(services: GatewayServices, job: Job, { pool, index }: Askable): Promise<void> {
+  await services.shares.ask(pool, index, true);
+  services.waiting.freed(lineOf(job));
 }
 
 /** What only some exits can give: the session's own, or those that a filter leaves. */

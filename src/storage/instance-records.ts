@@ -59,10 +59,9 @@ export class SqlOnce implements OnceRecords {
     }
   }
 
-  async finish(name: string, status: number, body: string): Promise<void> {
-    await this.queries.write(
-      this.queries.db.updateTable('once').set({ status, body }).where('name', '=', name),
-    );
+  async finish(name: string, answer: { status: number; body: string }, keepMs: number): Promise<void> {
+    const kept = { ...answer, until_ms: this.queries.in(keepMs) };
+    await this.queries.write(this.queries.db.updateTable('once').set(kept).where('name', '=', name));
   }
 
   async forget(name: string): Promise<void> {

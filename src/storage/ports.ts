@@ -161,10 +161,14 @@ export interface InstanceRecords {
 
 /** What was done once under a name that the asker chose, so that asking again does nothing new (idempotent creation). */
 export interface OnceRecords {
-  /** The kept answer of an earlier request with this name; null: it is new, and the name is taken for `keepMs`. */
+  /** The kept answer of an earlier request with this name; null: it is new, and the name is taken for `keepMs`, or until it is finished or forgotten. */
   begin(name: string, fingerprint: string, keepMs: number): Promise<OnceRow | null>;
-  /** Keeps the answer. */
-  finish(name: string, status: number, body: string): Promise<void>;
+  /** Keeps the answer for `keepMs` from now. */
+  finish(
+    name: string,
+    answer: { readonly status: number; readonly body: string },
+    keepMs: number,
+  ): Promise<void>;
   /** Frees the name of a request that failed. */
   forget(name: string): Promise<void>;
 }

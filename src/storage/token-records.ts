@@ -7,6 +7,7 @@ import { credentialColumns, credentialOf, secretOf } from './credential-records.
 import type {
   Issued,
   JsonObject,
+  LiveTokenQuery,
   NewToken,
   TokenRecords,
   TokenRow,
@@ -116,6 +117,21 @@ export class SqlTokens implements TokenRecords {
     const query = this.queries.db.selectFrom('tokens').selectAll().where('hash', '=', hash);
     const [row] = await this.queries.read(query);
     return row === undefined ? null : tokenOf(row);
+  }
+
+  async live({ after, limit, credential, holder, policy }: LiveTokenQuery): Promise<readonly TokenRow[]> {
+    let query = this.queries.db
+      .selectFrom('tokens')
+      .selectAll()
+      .where('state', '=', 'live')
+      .where('expires_ms', '>', this.queries.now())
+      .orderBy('hash')
+      .limit(limit);
+    if (after !== null) query = query.where('hash', '>', after);
+    if (credential !== undefined) query = query.where('credential_key', '=', credential);
+    if (holder !== undefined) query = query.where('holder', '=', holder);
+    if (policy !== undefined) query = query.where('policy', '=', policy);
+    return (await this.queries.read(query)).map(tokenOf);
   }
 
   async revokeOf(credentialId: string): Promise<number> {

@@ -32,7 +32,7 @@ export interface RotationProgress {
 
 export type RotationStarted =
   | { readonly kind: 'started' | 'under_way'; readonly term: number }
-  /** The root key can't be had or is another than the one that wrapped the keys. */
+  /** The root key can't be had, is another than the one that wrapped the keys, or is being changed just now. */
   | { readonly kind: 'no_root_key'; readonly why: string };
 
 export type KeyDestroyed =
@@ -78,6 +78,9 @@ export interface RotationParts {
   readonly pace: RotationPace;
 }
 
+/** Held by whoever makes a key or changes the root key. */
+export const ROOT_CLAIM = 'root key';
+
 /** How long a leader leads without saying so again. */
 const LEAD_MS = 15_000;
 /** How long a key that was retired can't be destroyed: twice as long as a gateway seals without having read the keys. */
@@ -106,7 +109,7 @@ export class KeyRotation implements Rotation {
   }
 
   async start({ reencrypt }: { readonly reencrypt: boolean }): Promise<RotationStarted> {
-    const { db, held, chance, refresh, withRoot } = this.parts;
+    const { db, held, chance, holder, refresh, withRoot } = this.parts;
     this.parts.demandOpen();
     await refresh();
     const pending = held.rows.find(({ state }) => state === 'pending');
@@ -114,16 +117,26 @@ export class KeyRotation implements Rotation {
     const id = pending?.id ?? (await keyId(db.keys, term, chance));
     if (reencrypt) await db.keys.setValue(compromisedName(id), Buffer.of(1));
     if (pending !== undefined) return { kind: 'under_way', term };
+    if (!(await db.keys.claim(ROOT_CLAIM, holder, LEAD_MS))) return this.#othersKey(term);
     try {
       const outcome = await withRoot((root) =>
         makeKey(db.keys, root, { id, term, state: 'pending' }, chance),
       );
       await refresh();
+      this.#progress = { ...this.#progress, phase: 'waiting', term };
       return { kind: outcome === 'inserted' ? 'started' : 'under_way', term };
     } catch (error) {
       if (error instanceof RootKeyTrouble) return { kind: 'no_root_key', why: error.message };
       throw error;
     }
+  }
+
+  /** Somebody else makes a key, or changes the root key. */
+  async #othersKey(term: number): Promise<RotationStarted> {
+    await this.parts.refresh();
+    const isMade = this.parts.held.rows.some((row) => row.term === term);
+    if (isMade) return { kind: 'under_way', term };
+    return { kind: 'no_root_key', why: 'keys are being changed by another process: try again in a minute' };
   }
 
   async destroy(term: number): Promise<KeyDestroyed> {

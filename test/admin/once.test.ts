@@ -14,7 +14,7 @@ function parts() {
         if (earlier === undefined) rows.set(name, { fingerprint, status: null, body: null });
         return earlier ?? null;
       },
-      finish: async (name, status, body) => {
+      finish: async (name, { status, body }) => {
         rows.set(name, { fingerprint: rows.get(name)?.fingerprint ?? '', status, body });
       },
       forget: async (name) => void rows.delete(name),

@@ -44,6 +44,25 @@ describe('S2 sharing: broker', () => {
     expect(new Set(fleet.exits.uses.map(({ exit }) => exit)).size).toBe(200);
   });
 
+  it('S6 sessions whose requests come to all gateways at once: each on one exit, which goes from hand to hand', async () => {
+    const fleet = await startFleet(stage, { gateways: 4, exits: 200, pool: { sharing: 'broker' } });
+    const client = stage.keep(new FleetClient());
+    const statuses = new Set<number>();
+    const one = async (session: string): Promise<void> => {
+      const pages = fleet.gateways.map((each) =>
+        client.get(each, { url: `http://site.example/${session}`, session }),
+      );
+      for (const page of await Promise.all(pages)) statuses.add(page.status);
+    };
+    const sessions = Array.from({ length: 20 }, (_, n) => `s${n}`);
+    for (let round = 0; round < 10; round++) await Promise.all(sessions.map(one));
+    const exits = new Set(fleet.exits.uses.map(({ session, exit }) => `${session} ${exit}`));
+    // While Redis is away a session may move: each gateway then goes by itself.
+    const outages = await sumOf(fleet, 'turnpike_state_events_total{event="outages"}');
+    expect([[...statuses], outages === 0 ? exits.size : 20]).toEqual([[200], 20]);
+    if (outages === 0) expect(overlaps(fleet.exits.uses)).toEqual([]);
+  });
+
   it('a gateway that slept longer than its leases uses none of them again', async () => {
     const lease = { ttl: '2s', idle: '60s' };
     const fleet = await startFleet(stage, { gateways: 2, exits: 1, pool: { sharing: 'broker', lease } });
