@@ -112,7 +112,10 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
     reload: async () => (parts.load === undefined ? null : reload(parts.load, 'api')),
     proxyDoors: () => proxyDoors,
     metrics: (readings) =>
-      observe(plant, { ...readings, exchangesOpen, logLinesDropped: () => log.dropped() }),
+      observe(plant, {
+        ...{ ...readings, exchangesOpen, logLinesDropped: () => log.dropped() },
+        loginChecks: () => kept?.stored.outcomes() ?? null,
+      }),
   });
   subscribers.push(
     toldOfBans(plant),

@@ -198,6 +198,15 @@ describe('G6 guessing at stored clients', () => {
     expect(said(await ask('bulk:pw', { remoteAddress: '10.0.0.1' }))).toBe('bulk');
   });
 
+  it('from one place leaves room in the line for others', async () => {
+    const { ask } = kit([], [stored('bulk', 'pw')]);
+    const guesses = Array.from({ length: 500 }, (_, n) => ask(`bulk:wrong-${n}`, { remoteAddress: '192.0.2.1' }));
+    const right = ask('bulk:pw', { remoteAddress: '192.0.2.2' });
+    const results = (await Promise.all(guesses)).map(said);
+    expect(results.filter((each) => each === 'login_unchecked').length).toBe(500 - 64);
+    expect(said(await right)).toBe('bulk');
+  });
+
   it('fills the line at most: the rest is told to come back', async () => {
     const { ask, book } = kit([], [stored('bulk', 'pw')]);
     const tries = Array.from({ length: 1000 }, (_, n) =>
