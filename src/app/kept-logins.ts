@@ -67,7 +67,7 @@ export function keepLogins(parts: KeptParts): KeptLogins {
   };
   const feed = new ChangeFeed({ database, clock, onFollowing });
   feed.listen(desk);
-  const logins = vault === null ? null : new VaultLogins({ ...{ vault, audit, clock }, ...database });
+  const logins = vault === null ? null : new VaultLogins({ vault, audit, clock, credentials: database.credentials });
   if (logins !== null) feed.listen(logins);
   return {
     ...{ failures, stored, desk, feed, logins: logins ?? noUpstreamLogins },

@@ -10,7 +10,7 @@ import { openKeptStorage, type KeptStorage } from '../support/kept-storage.js';
 import { login } from '../support/rig.js';
 import { askSocks } from '../support/socks-client.js';
 import { createStage } from '../support/stage.js';
-import { waitFor } from '../support/wait.js';
+import { eventually } from '../support/wait.js';
 
 const stage = createStage();
 const page = 'http://site.example/';
@@ -71,7 +71,7 @@ describe('K9 a client that is stored by the API', () => {
     const gateway = await gatewayOf();
     const other = await gatewayOf();
     await store(gateway, 'short');
-    await waitFor('the other gateway to know it', async () => (await statusAs(other, 'short')) === 200);
+    await eventually('the other gateway to know it', async () => (await statusAs(other, 'short')) === 200);
     const shown = await api(gateway, '/short');
     expect(shown.body).toMatchObject({ name: 'short', source: 'storage', login: 'password' });
     expect(shown.text).not.toContain('scrypt');
@@ -82,7 +82,7 @@ describe('K9 a client that is stored by the API', () => {
     const change = { method: 'PUT', body: { password: 'another-password', targets: ['site.example'] } };
     expect((await api(gateway, '/short', change)).status).toBe(200);
     expect([await statusAs(gateway, 'short'), await statusAs(gateway, 'short', 'another-password')]).toEqual([407, 200]);
-    await waitFor('the other gateway to know the password', async () => (await statusAs(other, 'short')) === 407);
+    await eventually('the other gateway to know the password', async () => (await statusAs(other, 'short')) === 407);
     const tunnel = await connect(other, authority, { fields: [login('short', 'another-password')] });
     expect(tunnel.answer.status).toBe(200);
     expect((await api(gateway, '/short', { method: 'DELETE' })).body).toEqual({ name: 'short', state: 'removed' });
@@ -154,6 +154,6 @@ describe('K9 while the database is away', () => {
     const ready = await askAdmin(gateway.adminPort, '/readyz', { token: null });
     expect(ready.body).toMatchObject({ storedClients: 'unread' });
     kept.mood.storage = 'there';
-    await waitFor('the stored clients to be read', async () => (await statusAs(gateway, 'early')) === 200);
+    await eventually('the stored clients to be read', async () => (await statusAs(gateway, 'early')) === 200);
   });
 });

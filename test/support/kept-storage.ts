@@ -9,7 +9,6 @@ import { systemClock } from '../../src/core/clock.js';
 import { openDatabase } from '../../src/storage/open-database.js';
 import { StorageAway, type Database } from '../../src/storage/ports.js';
 import { placeOfSecret } from '../../src/vault/envelope.js';
-import { makeFirstKeys } from '../../src/vault/first-keys.js';
 import { openVault } from '../../src/vault/key-vault.js';
 import { VaultSealed, type Vault } from '../../src/vault/vault.js';
 
@@ -35,7 +34,6 @@ export async function openKeptStorage(): Promise<KeptStorage> {
   const settings = { kind: 'sqlite', path: join(folder, 'turnpike.db'), callMs: 5000 } as const;
   const database = await openDatabase(settings, { clock: systemClock });
   const root = randomBytes(32);
-  await makeFirstKeys(database.keys, root, (count) => randomBytes(count));
   const vault = await openVault({
     ...{ db: database, clock: systemClock, instance: 'test', emit: () => undefined },
     rootKey: () => Promise.resolve(Buffer.from(root)),
