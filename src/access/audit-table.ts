@@ -2,19 +2,14 @@
 import type { AuditRecords, AuditRow } from '../storage/ports.js';
 import type { AuditSink, ChainHead } from './audit-sink.js';
 
-/** Appends records to the table of the audit. */
+/** Appends records to the table of the audit; what is there already, word by word, is there once. */
 export class AuditTable implements AuditSink {
   readonly name = 'database';
-  /** Whether some of the next records may be there already, from a try whose end nobody heard. */
-  private isDoubtful = true;
 
   constructor(private readonly records: AuditRecords) {}
 
-  async append(rows: readonly AuditRow[]): Promise<void> {
-    const fresh = this.isDoubtful ? await this.missing(rows) : rows;
-    this.isDoubtful = true;
-    if (fresh.length > 0) await this.records.append(fresh);
-    this.isDoubtful = false;
+  append(rows: readonly AuditRow[]): Promise<void> {
+    return this.records.append(rows);
   }
 
   anchor(): Promise<void> {
@@ -36,19 +31,5 @@ export class AuditTable implements AuditSink {
   /** The database is closed by whoever opened it. */
   close(): Promise<void> {
     return Promise.resolve();
-  }
-
-  /** Those that aren't there yet; all are of one chain and in its order. */
-  private async missing(rows: readonly AuditRow[]): Promise<readonly AuditRow[]> {
-    const [first] = rows;
-    if (first === undefined) return [];
-    const there = await this.records.read(first.chain, first.n, rows.length);
-    const hashes = new Map(there.map(({ n, hash }) => [n, hash]));
-    return rows.filter(({ n, hash }) => {
-      const known = hashes.get(n);
-      if (known !== undefined && known !== hash)
-        throw new Error('the table holds another record in this place');
-      return known === undefined;
-    });
   }
 }

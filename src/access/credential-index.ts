@@ -5,6 +5,7 @@
 import type { Random } from '../core/random.js';
 import { credentialStatuses } from '../storage/credential-ports.js';
 import type { CredentialRow, CredentialStatus } from '../storage/credential-ports.js';
+import type { CandidateList } from './candidate-list.js';
 import { CredentialColumns } from './credential-columns.js';
 import { weightOf } from './credential-filters.js';
 import { isRest, statusAt } from './credential-status.js';
@@ -23,8 +24,8 @@ export type Choice =
   | { readonly kind: 'candidates'; readonly candidates: readonly Candidate[] }
   | {
       readonly kind: 'none';
-      readonly why: 'no_match' | 'resting' | 'held';
-      /** When the first of those that rest is back, by the store's clock; null where that is not known. */
+      readonly why: 'no_match' | 'resting' | 'held' | 'limited';
+      /** When the first of those that rest or are limited is back, by the store's clock; null where that is not known. */
       readonly untilMs: number | null;
     };
 
@@ -73,7 +74,7 @@ export class CredentialIndex {
     this.#counts[now]++;
     this.#wakeLater(slot);
     const filtered = this.#columns.filtered(slot);
-    for (const list of this.#lists.values()) list.add(slot, filtered, this.#standing(slot, list.policy));
+    for (const list of this.#lists.values()) list.add(slot, filtered, this.#standing(slot, list));
   }
 
   remove(key: string): void {
@@ -133,7 +134,7 @@ export class CredentialIndex {
     for (; list.seen < end; list.seen++) {
       const slot = list.seen;
       if (!this.#columns.has(slot) || list.has(slot)) continue;
-      list.add(slot, this.#columns.filtered(slot), this.#standing(slot, list.policy));
+      list.add(slot, this.#columns.filtered(slot), this.#standing(slot, list));
     }
     return list.seen >= this.#columns.end;
   }
@@ -148,28 +149,38 @@ export class CredentialIndex {
   /** The next ones of a policy's bucket. Changes nothing but what time changes. */
   choose(name: string, bucket: string, most: number): Choice {
     this.#wake();
-    const list = this.#lists.get(name)?.bucket(bucket);
-    if (list === undefined || list.size === 0) return { kind: 'none', why: 'no_match', untilMs: null };
+    const policy = this.#lists.get(name);
+    const list = policy?.bucket(bucket);
+    if (policy === undefined || list === undefined || list.size === 0)
+      return { kind: 'none', why: 'no_match', untilMs: null };
     const slots = list.next(most);
     if (slots.length > 0) {
       const candidates = slots.map((slot) => ({ id: this.#columns.id(slot), key: this.#columns.key(slot) }));
       return { kind: 'candidates', candidates };
     }
-    if (list.usable > 0) return { kind: 'none', why: 'held', untilMs: null };
-    const untils = list.some(MOST_LOOKED_AT).map((slot) => this.#restsUntil(slot));
-    const first = untils.reduce((least, untilMs) => Math.min(least, untilMs), Infinity);
-    return { kind: 'none', why: 'resting', untilMs: first === Infinity ? null : first };
+    return list.usable > 0 ? allTaken(policy.limited) : this.#allRest(list);
   }
 
   /** It is about to be given out: it counts as held and as used last. */
   hold(key: string): void {
     this.#change(key, (slot) => {
-      this.#setLive(slot, this.#columns.live.get(slot) + 1);
+      const { live, uses } = this.#columns;
+      this.#setLive(slot, live.get(slot) + 1);
+      uses.set(slot, uses.get(slot) + 1);
       this.#columns.takeTurn(slot);
     });
   }
 
-  /** It was not given out after all, or a token of it ended. */
+  /** It was not given out after all. */
+  unhold(key: string): void {
+    this.#change(key, (slot) => {
+      const { live, uses } = this.#columns;
+      this.#setLive(slot, Math.max(0, live.get(slot) - 1));
+      uses.set(slot, uses.get(slot) - 1);
+    });
+  }
+
+  /** A token of it ended. */
   free(key: string): void {
     this.#change(key, (slot) => {
       this.#setLive(slot, Math.max(0, this.#columns.live.get(slot) - 1));
@@ -181,6 +192,16 @@ export class CredentialIndex {
   doubt(key: string, untilMs: number): void {
     this.#change(key, (slot) => {
       this.#doubts.set(slot, untilMs);
+      this.#wakes.push(untilMs, slot);
+    });
+  }
+
+  /** Its rate in this policy is used up until a time. */
+  limit(name: string, key: string, untilMs: number): void {
+    this.#change(key, (slot) => {
+      const list = this.#lists.get(name);
+      if (list?.has(slot) !== true) return;
+      list.limited.set(slot, untilMs);
       this.#wakes.push(untilMs, slot);
     });
   }
@@ -200,9 +221,9 @@ export class CredentialIndex {
     }
   }
 
-  /** Adds uses, by this gateway or others. */
-  addUses(key: string, uses: number): void {
-    this.#change(key, (slot) => this.#columns.uses.set(slot, this.#columns.uses.get(slot) + uses));
+  /** Takes how often it was given out by all gateways. */
+  setUses(key: string, uses: number): void {
+    this.#change(key, (slot) => this.#columns.uses.set(slot, uses));
   }
 
   #change(key: string, change: (slot: number) => void): void {
@@ -224,6 +245,8 @@ export class CredentialIndex {
     for (let slot = this.#wakes.popDue(nowMs); slot !== null; slot = this.#wakes.popDue(nowMs)) {
       if (!this.#columns.has(slot)) continue;
       if ((this.#doubts.get(slot) ?? Infinity) <= nowMs) this.#doubts.delete(slot);
+      for (const { limited } of this.#lists.values())
+        if ((limited.get(slot) ?? Infinity) <= nowMs) limited.delete(slot);
       this.#relook(slot);
     }
   }
@@ -242,8 +265,7 @@ export class CredentialIndex {
     this.#counts[was]--;
     this.#counts[is]++;
     now.set(slot, is);
-    for (const list of this.#lists.values())
-      list.update(slot, this.#standing(slot, list.policy), was === 'active');
+    for (const list of this.#lists.values()) list.update(slot, this.#standing(slot, list), was === 'active');
   }
 
   /** Takes it out of all lists and counts. */
@@ -253,10 +275,11 @@ export class CredentialIndex {
     for (const list of this.#lists.values()) list.remove(slot, was === 'active');
   }
 
-  #standing(slot: number, { slots, selector }: Policy): Standing {
+  #standing(slot: number, { policy: { slots, selector }, limited }: PolicyList): Standing {
     const isUsable = this.#columns.now.get(slot) === 'active';
     const isFree = slots === null || (this.#columns.live.get(slot) < slots && !this.#doubts.has(slot));
-    return { isUsable, value: isUsable && isFree ? this.#value(slot, selector) : null };
+    const isChoosable = isUsable && isFree && !limited.has(slot);
+    return { isUsable, value: isChoosable ? this.#value(slot, selector) : null };
   }
 
   #value(slot: number, selector: Selector): number {
@@ -273,7 +296,23 @@ export class CredentialIndex {
     }
   }
 
+  #allRest(list: CandidateList): Choice {
+    const untils = list.some(MOST_LOOKED_AT).map((slot) => this.#restsUntil(slot));
+    return { kind: 'none', why: 'resting', untilMs: soonest(untils) };
+  }
+
   #restsUntil(slot: number): number {
     return isRest(this.#columns.set.get(slot)) ? this.#columns.until.get(slot) : Infinity;
   }
+}
+
+/** All that may be used are held or limited. */
+function allTaken(limited: ReadonlyMap<number, number>): Choice {
+  if (limited.size === 0) return { kind: 'none', why: 'held', untilMs: null };
+  return { kind: 'none', why: 'limited', untilMs: soonest([...limited.values()].slice(0, MOST_LOOKED_AT)) };
+}
+
+function soonest(untils: readonly number[]): number | null {
+  const first = untils.reduce((least, untilMs) => Math.min(least, untilMs), Infinity);
+  return first === Infinity ? null : first;
 }

@@ -15,6 +15,8 @@ export interface Standing {
 export class PolicyList {
   total = 0;
   usable = 0;
+  /** Credentials that have no more of their rate in this policy, and until when. */
+  readonly limited = new Map<number, number>();
   /** Credentials below this number were looked at; for lists that are made while there are credentials. */
   seen = 0;
   readonly #buckets = new Map<string, CandidateList>();
@@ -76,6 +78,7 @@ export class PolicyList {
       if (list.size === 0 && this.#where !== null) this.#buckets.delete(name);
     }
     this.#where?.delete(slot);
+    this.limited.delete(slot);
   }
 
   /** Says anew how one that is in stands. @param wasUsable as it was said last */

@@ -5,9 +5,7 @@
 import type { LiveTokenQuery, TokenRecords, TokenRow } from '../storage/credential-ports.js';
 import type { Actor } from './actor.js';
 import type { Audit } from './audit-entry.js';
-
-/** How much of a reference the audit shows. */
-export const SHORT_REF = 16;
+import { shortHash } from './token-id.js';
 
 /** The overview. */
 export class TokenOverview {
@@ -27,7 +25,7 @@ export class TokenOverview {
     if (found === null) return null;
     await this.audit.record({
       ...{ action: 'token.revoke', actor: by.name, address: by.address, outcome: 'ok' },
-      ...{ credential: found.credentialKey, policy: found.policy, token: ref.slice(0, SHORT_REF) },
+      ...{ credential: found.credentialKey, policy: found.policy, token: shortHash(ref) },
     });
     return this.tokens.end(ref, 'revoked', null);
   }

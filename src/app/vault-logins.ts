@@ -175,7 +175,8 @@ function none(key: string, why: NoLogin, reason = ''): LoginRead & { kind: 'none
 }
 
 function isSame(a: LoginRead, b: LoginRead): boolean {
-  if (a.kind === 'none' || b.kind === 'none') return a.kind === b.kind && 'why' in b && 'why' in a && a.why === b.why;
+  if (a.kind === 'none' || b.kind === 'none')
+    return a.kind === b.kind && 'why' in b && 'why' in a && a.why === b.why;
   return a.username === b.username && a.password.reveal() === b.password.reveal();
 }
 

@@ -14,6 +14,9 @@ import { remoteCommands } from './remote.js';
 import { serve } from './serve.js';
 import { credentialCommands } from './credentials/credentials.js';
 import { policyCommands } from './credentials/policies.js';
+import { vaultInitCommand } from './vault/init.js';
+import { vaultKeyCommands } from './vault/keys.js';
+import { vaultStoreCommands } from './vault/stored.js';
 
 /** One command. */
 export interface CommandRow {
@@ -59,6 +62,9 @@ export const commands: readonly CommandRow[] = [
   ...credentialCommands,
   ...policyCommands,
   clusterCommand,
+  vaultInitCommand,
+  ...vaultKeyCommands,
+  ...vaultStoreCommands,
   importCommand,
   testCommand,
   rulesTestCommand,

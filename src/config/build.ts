@@ -4,6 +4,7 @@ import type { ControlDefaults } from '../request/controls.js';
 import type { Pacing } from '../upstreams/pool.js';
 import { cityName } from '../upstreams/upstream.js';
 import type { UpstreamOptions } from '../upstreams/upstream.js';
+import { alertsOf } from './alerts.js';
 import type {
   AdminConfig,
   ClientConfig,
@@ -16,6 +17,7 @@ import type { Resources } from './resources.js';
 import type { Settings } from './schema.js';
 import { sharingOf } from './sharing.js';
 import { stateOf } from './state.js';
+import { storageOf } from './storage.js';
 import { vaultOf } from './vault.js';
 import type { Secret } from '../core/secret.js';
 import { rulesOf } from './rules.js';
@@ -221,6 +223,9 @@ export function buildConfig(settings: Settings, resources: Resources, file: stri
     },
     state: stateOf(settings.state, resources),
     cluster: settings.cluster,
+    storage: storageOf(settings.storage, settings.data_dir, resources),
+    audit: { file: settings.audit.file === undefined ? null : resources.path(settings.audit.file) },
+    alerts: alertsOf(settings.alerts, resources),
     vault: vaultOf(settings.vault, resources),
     dataDir: resources.path(settings.data_dir),
   });

@@ -2,6 +2,7 @@
  * The configuration as the rest of the program sees it: plain frozen values, durations in milliseconds, sizes in
  * bytes, files as absolute paths, secrets resolved and unprintable.
  */
+import type { AlertKind } from '../core/alert-events.js';
 import type { Secret } from '../core/secret.js';
 import type { Settings } from './schema.js';
 import type { Rate } from '../facts/limit.js';
@@ -136,6 +137,43 @@ export type StateConfig =
   | { readonly kind: 'memory' }
   | { readonly kind: 'redis'; readonly place: RedisAt; readonly prefix: string; readonly secret: Secret };
 
+/** Where the audit goes besides the database. */
+export interface AuditConfig {
+  /** Null: nowhere. */
+  readonly file: string | null;
+}
+
+/** When somebody is told, and who. */
+export interface AlertsConfig {
+  /** Percent of a policy's credentials that must be usable. */
+  readonly minActive: number;
+  readonly webhooks: readonly {
+    readonly name: string;
+    readonly url: Secret;
+    readonly secret: Secret;
+    /** Null: all kinds. */
+    readonly kinds: readonly AlertKind[] | null;
+    /** Exceptions to the refusal of special addresses, as written. */
+    readonly allow: readonly string[];
+  }[];
+}
+/** A PostgreSQL. */
+export interface PostgresAt {
+  readonly host: string;
+  readonly port: number;
+  readonly database: string;
+  readonly username: string;
+  readonly password: Secret | null;
+  /** `encrypted`: whoever it is; `authority`: its certificate is judged; `full`: its name, too. */
+  readonly tls: 'off' | 'encrypted' | 'authority' | 'full';
+}
+
+/** Where the records are; `isSet`: the configuration says so, and nobody guessed. */
+export type StorageConfig = { readonly isSet: boolean; readonly callMs: number } & (
+  | { readonly kind: 'sqlite'; readonly path: string }
+  | ({ readonly kind: 'postgres'; readonly ca: string | null; readonly connections: number } & PostgresAt)
+);
+
 /** Where the root key of the vault comes from. */
 export type VaultConfig =
   | { readonly kind: 'env'; readonly name: string; readonly secret: Secret }
@@ -175,6 +213,9 @@ export interface Config {
   readonly log: LogConfig;
   readonly state: StateConfig;
   readonly cluster: Settings['cluster'];
+  readonly storage: StorageConfig;
+  readonly audit: AuditConfig;
+  readonly alerts: AlertsConfig;
   /** Null: there is no vault. */
   readonly vault: VaultConfig | null;
   readonly dataDir: string;

@@ -7,6 +7,7 @@ import { parseRate } from '../facts/limit.js';
 import type { Rate } from '../facts/limit.js';
 import { parseCidr } from '../protocol/address.js';
 import { compileHostPattern } from '../protocol/host-pattern.js';
+import { parseAllowEntry } from '../protocol/target.js';
 import { parseAddress, parseByteRate, parseDuration, parseSize } from './units.js';
 import type { Address } from './units.js';
 
@@ -135,6 +136,11 @@ export const vaultRef = () => {
     .regex(/^vault:[^\s\u0000-\u001f\u007f]{1,256}$/, { error: wrong })
     .transform((reference) => reference.slice('vault:'.length));
 };
+/** An exception to the refusal of special addresses, kept as it is written. @param such what an example is */
+export const allowEntry = (such: string) =>
+  z.string({ error: 'expected an exception' }).refine((given) => parseAllowEntry(given) !== null, {
+    error: `expected an exception such as ${such}`,
+  });
 
 /** One value or a list of them; always a list afterwards. */
 export const oneOrMany = <T extends z.ZodType>(item: T) =>

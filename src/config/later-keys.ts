@@ -6,7 +6,7 @@ const notYet = 'is not supported in this version';
 /** Where a setting may stand: the path with list indexes and names of pools left out. */
 const laterKeys = new Map<string, readonly string[]>(
   Object.entries({
-    '': ['interception', 'storage', 'credentials', 'policies', 'tokens', 'probe'],
+    '': ['interception', 'credentials', 'policies', 'tokens', 'probe'],
     'listen.proxy': ['cert', 'key', 'socks', 'dialect', 'policy', 'intercept'],
     listen: ['tls', 'cert', 'key'],
     clients: ['dialect', 'scopes', 'policy', 'token', 'password_hash'],

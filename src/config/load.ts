@@ -7,7 +7,7 @@ import { resolve } from 'node:path';
 import { Secret } from '../core/secret.js';
 import { advise } from './advice.js';
 import { buildConfig, folderOf } from './build.js';
-import type { Config } from './config.js';
+import type { Config, VaultConfig } from './config.js';
 import { crossCheck } from './cross-checks.js';
 import { readDocument } from './document.js';
 import type { ReadDocument } from './document.js';
@@ -19,6 +19,7 @@ import type { Finding, Problem } from './problems.js';
 import { ruleFindings } from './rules.js';
 import { checkResources, createResources } from './resources.js';
 import { fileTrouble } from './secrets.js';
+import { keyPlaceOf } from './vault.js';
 
 /** Where a configuration comes from. */
 export interface LoadInput {
@@ -86,6 +87,10 @@ export function adminSurroundings(env: LoadInput['env'] = process.env): {
     dataDir: given('TURNPIKE_DATA_DIR') ?? './data',
   };
 }
+
+/** Where a flag says that a root key is: `file:PATH`, `env:NAME`, or a command as JSON; or what is wrong with that. */
+export const keyPlace = (given: string, env: LoadInput['env'] = process.env): VaultConfig | string =>
+  keyPlaceOf(given, createResources({ env, folder: process.cwd() }));
 
 /**
  * Loads a configuration. Never throws for what is in the file, the flags or the environment; never repeats

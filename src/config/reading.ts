@@ -23,3 +23,12 @@ export function textsOf(value: unknown): readonly { readonly text: string; reado
     typeof item === 'string' ? [{ text: item, index: isList ? index : null }] : [],
   );
 }
+
+/** A part of a URL without its escapes; null where they are wrong. */
+export function decoded(part: string): string | null {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return null;
+  }
+}

@@ -6,6 +6,7 @@ import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import tls from 'node:tls';
 import { Secret } from '../core/secret.js';
+import { checkAlerts } from './alerts.js';
 import { parseTemplate } from '../upstreams/template.js';
 import { parseUpstreamUrl, type UpstreamOptions } from '../upstreams/upstream.js';
 import type { Tree } from './document.js';
@@ -14,6 +15,7 @@ import { listOf, mapOf, textOf } from './reading.js';
 import { fileTrouble, resolveSecret } from './secrets.js';
 import type { Resolved, SecretSources } from './secrets.js';
 import { checkState } from './state.js';
+import { checkStorage } from './storage.js';
 import { loginToCome } from './vault-login.js';
 import { checkVault } from './vault.js';
 
@@ -164,7 +166,11 @@ function checkTemplate(
   }
   const parsed = parseTemplate(resolved.secret.reveal(), options);
   if (parsed.kind === 'bad') found.problems.push({ path, message: parsed.reason });
-  else if (resolved.literal && options.login === undefined && parsed.template.base.login?.password.reveal() !== '') {
+  else if (
+    resolved.literal &&
+    options.login === undefined &&
+    parsed.template.base.login?.password.reveal() !== ''
+  ) {
     found.warnings.push({ path, message: literalPassword });
   }
 }
@@ -263,6 +269,8 @@ export function checkResources(tree: Tree, resources: Resources): Findings {
   }
   checkAdmin(mapOf(tree['admin']), check);
   check.found.problems.push(...checkState(mapOf(tree['state']), resources));
+  check.found.problems.push(...checkStorage(mapOf(tree['storage']), resources));
+  check.found.problems.push(...checkAlerts(mapOf(tree['alerts']), resources));
   const vault = checkVault(mapOf(tree['vault']), resources);
   check.found.problems.push(...vault.problems);
   check.found.warnings.push(...vault.warnings);

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import {
   address,
+  allowEntry,
   byteRate,
   count,
   flag,
@@ -16,7 +17,6 @@ import {
   withHelp,
 } from './fields.js';
 import { defaultFields, requestDefaults } from './schema-defaults.js';
-import { parseAllowEntry } from '../protocol/target-policy.js';
 
 const proxyAddress = withHelp(address(), {
   help: 'Address and port of this listener.',
@@ -102,18 +102,11 @@ export const listenSchema = withHelp(
 export const targetsSchema = withHelp(
   z
     .strictObject({
-      allow: withHelp(
-        oneOrMany(
-          z.string({ error: 'expected an exception' }).refine((text) => parseAllowEntry(text) !== null, {
-            error: "expected an exception such as '127.0.0.1:8000', '10.20.0.0/16' or 'intranet.example:443'",
-          }),
-        ),
-        {
-          help:
-            'Exceptions to the rule that private, loopback and other special addresses are refused as targets: ' +
-            "'127.0.0.1:8000', '[::1]:8000', '10.20.0.0/16', 'localhost:8000'. The gateway's own ports are refused always.",
-        },
-      ).prefault([]),
+      allow: withHelp(oneOrMany(allowEntry("'127.0.0.1:8000', '10.20.0.0/16' or 'intranet.example:443'")), {
+        help:
+          'Exceptions to the rule that private, loopback and other special addresses are refused as targets: ' +
+          "'127.0.0.1:8000', '[::1]:8000', '10.20.0.0/16', 'localhost:8000'. The gateway's own ports are refused always.",
+      }).prefault([]),
     })
     .prefault({}),
   { help: 'Where requests may go.' },
@@ -178,6 +171,9 @@ export const clientSchema = z.strictObject(
 );
 
 /** `clients` */
-export const clientsSchema = withHelp(z.array(clientSchema, { error: 'expected a list of clients' }).prefault([]), {
-  help: 'Who may use the proxy. Without clients no login is asked, and only loopback listeners start.',
-});
+export const clientsSchema = withHelp(
+  z.array(clientSchema, { error: 'expected a list of clients' }).prefault([]),
+  {
+    help: 'Who may use the proxy. Without clients no login is asked, and only loopback listeners start.',
+  },
+);

@@ -1,8 +1,8 @@
 /** Settings of the ways out: pools and their upstreams. */
 import { z } from 'zod';
-import { parseAllowEntry } from '../protocol/target-policy.js';
 import { MAX_TEMPLATE_EXITS } from '../upstreams/template.js';
 import {
+  allowEntry,
   count,
   flag,
   name,
@@ -59,17 +59,10 @@ const upstream = z
         help: 'For list: how often it is asked for. Default 5m.',
         example: '5m',
       }).optional(),
-      allow: withHelp(
-        oneOrMany(
-          z.string({ error: 'expected an exception' }).refine((given) => parseAllowEntry(given) !== null, {
-            error: "expected an exception such as '10.0.0.9:8000' or 'lists.internal:443'",
-          }),
-        ),
-        {
-          help: 'For list: special addresses that it may come from, written as in targets.allow.',
-          example: ['10.0.0.9:8000'],
-        },
-      ).optional(),
+      allow: withHelp(oneOrMany(allowEntry("'10.0.0.9:8000' or 'lists.internal:443'")), {
+        help: 'For list: special addresses that it may come from, written as in targets.allow.',
+        example: ['10.0.0.9:8000'],
+      }).optional(),
       template: withHelp(secretRef('a template'), {
         help:
           'One endpoint of a vendor, many exits: a URL whose user name or password holds {session}, and where the vendor knows them ' +

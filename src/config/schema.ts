@@ -4,6 +4,8 @@
  */
 import { z } from 'zod';
 import { adminSchema } from './schema-admin.js';
+import { alertsSchema } from './schema-alerts.js';
+import { auditSchema } from './schema-audit.js';
 import { captureSchema, detectionSchema, rulesSchema } from './schema-detection.js';
 import { clientsSchema, listenSchema, targetsSchema } from './schema-listen.js';
 import { poolsSchema } from './schema-pools.js';
@@ -21,6 +23,7 @@ import {
 } from './schema-rules.js';
 import { clusterSchema } from './schema-sharing.js';
 import { stateSchema } from './schema-state.js';
+import { storageSchema } from './schema-storage.js';
 import { vaultSchema } from './schema-vault.js';
 
 /** The whole file. */
@@ -47,6 +50,9 @@ export const configSchema = z
       log: logSchema,
       state: stateSchema,
       cluster: clusterSchema,
+      audit: auditSchema,
+      alerts: alertsSchema,
+      storage: storageSchema,
       vault: vaultSchema,
       data_dir: dataDirSchema,
     },

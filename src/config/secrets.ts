@@ -61,6 +61,9 @@ function fromFile(path: string, folder: string): Resolved {
 export function resolveSecret(reference: string, sources: SecretSources): Resolved {
   if (reference.startsWith('env:')) return fromEnvironment(reference.slice(4), sources.env);
   if (reference.startsWith('file:')) return fromFile(reference.slice(5), sources.folder);
-  if (reference.startsWith('vault:')) return problem('vault: is for credential of upstreams only; here env:NAME, file:path or the value are expected');
+  if (reference.startsWith('vault:'))
+    return problem(
+      'vault: is for credential of upstreams only; here env:NAME, file:path or the value are expected',
+    );
   return { kind: 'secret', secret: new Secret(reference), literal: true };
 }

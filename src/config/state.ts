@@ -2,7 +2,7 @@
 import { Secret } from '../core/secret.js';
 import type { RedisAt, StateConfig } from './config.js';
 import type { Finding } from './problems.js';
-import { mapOf, textOf } from './reading.js';
+import { decoded, mapOf, textOf } from './reading.js';
 import type { Resources } from './resources.js';
 import type { Settings } from './schema.js';
 import { clusterSecretVariable } from './schema-state.js';
@@ -31,14 +31,6 @@ export function parseRedisUrl(given: string): RedisAt | null {
     tls: url.protocol === 'rediss:',
     db,
   };
-}
-
-function decoded(part: string): string | null {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return null;
-  }
 }
 
 /** Everything that is wrong with `state` beyond the kinds of its values. */

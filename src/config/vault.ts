@@ -40,3 +40,29 @@ export function vaultOf({ key, command }: Settings['vault'], resources: Resource
   const resolved = resources.secret(`env:${name}`);
   return resolved.kind === 'problem' ? null : { kind: 'env', name, secret: resolved.secret };
 }
+
+/** A root key's place as a flag names it, or what is wrong with it; the value is not repeated, since it may be a key. */
+export function keyPlaceOf(given: string, resources: Resources): VaultConfig | string {
+  if (given.startsWith('[')) {
+    const argv = wordsIn(given);
+    return argv === null ? 'expected a command such as ["kms","read"]' : { kind: 'command', argv };
+  }
+  if (given.startsWith('env:')) {
+    const resolved = resources.secret(given);
+    if (resolved.kind === 'problem') return resolved.message;
+    return { kind: 'env', name: given.slice('env:'.length), secret: resolved.secret };
+  }
+  const path = given.startsWith('file:') ? given.slice('file:'.length) : '';
+  if (path === '') return 'expected file:PATH, env:NAME, or a command such as ["kms","read"]';
+  return { kind: 'file', path: resources.path(path) };
+}
+
+function wordsIn(json: string): string[] | null {
+  try {
+    const words: unknown = JSON.parse(json);
+    const isList = Array.isArray(words) && words.length > 0;
+    return isList && words.every((word) => typeof word === 'string') ? words : null;
+  } catch {
+    return null;
+  }
+}

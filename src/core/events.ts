@@ -4,6 +4,7 @@
  */
 import type { AlertEvent } from './alert-events.js';
 import type { Blame, ErrorCode } from './errors.js';
+import type { TokenEvent } from './token-events.js';
 import type { VaultEvent } from './vault-events.js';
 
 /** Where the time of an exchange went, in milliseconds; null where the phase was not reached. */
@@ -274,6 +275,7 @@ export type TurnpikeEvent =
   | PoolLoaded
   | ListFetched
   | VaultEvent
+  | TokenEvent
   | AlertEvent
   | GatewayNote;
 

@@ -171,9 +171,11 @@ export interface LimitHold extends Pick<LimitPick, 'group' | 'rate' | 'each'> {
 }
 
 export type LimitPicked =
-  | { readonly kind: 'picked'; readonly hold: LimitHold }
-  /** Nothing was taken, since the rate in common is used up, or that of every candidate. */
-  | { readonly kind: 'limited'; readonly which: 'group' | 'candidates'; readonly retryAfterMs: number };
+  /** `waits`: time until the candidates before the one that was picked have one again. */
+  | { readonly kind: 'picked'; readonly hold: LimitHold; readonly waits: readonly number[] }
+  /** Nothing was taken: the rate in common is used up, or that of every candidate. */
+  | { readonly kind: 'limited'; readonly which: 'group'; readonly retryAfterMs: number }
+  | { readonly kind: 'limited'; readonly which: 'candidates'; readonly waits: readonly number[] };
 
 /** A turn that was taken. */
 export interface Turn {

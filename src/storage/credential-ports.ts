@@ -104,8 +104,17 @@ export interface CredentialRecords {
   countUnder(kekId: string): Promise<number>;
   /** Replaces seals, each only where id, version and `from` still are what they were; returns how many were. */
   reseal(seals: readonly (SealedSecret & { readonly from: string })[]): Promise<number>;
-  /** Adds uses to the counters that `least_used` goes by, in one transaction. */
+  /** Adds uses, by credential id, to the counters that `least_used` goes by, in one transaction. */
   addUses(uses: ReadonlyMap<string, { readonly uses: number; readonly lastUsedMs: number }>): Promise<void>;
+  /** All uses of those that were used at this time or later. */
+  usedSince(sinceMs: number): Promise<readonly UseRow[]>;
+}
+
+/** How often a credential was given out, ever. */
+export interface UseRow {
+  readonly id: string;
+  readonly key: string;
+  readonly uses: number;
 }
 
 /** How a token stands. `expired` is not kept: it follows from the time. */
@@ -203,6 +212,6 @@ export interface TokenRecords {
   revokeOf(credentialId: string): Promise<number>;
   /** Forgets tokens that ended or expired longer ago than this; at most so many. Returns how many. */
   sweep(keepMs: number, limit: number): Promise<number>;
-  /** Live tokens now by credential id, of those that have any; for the index of a gateway that starts. */
+  /** Live tokens now by the credential's key, of those that have any; for the index of credentials. */
   liveCounts(): Promise<ReadonlyMap<string, number>>;
 }

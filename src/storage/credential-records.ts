@@ -9,6 +9,7 @@ import type {
   JsonObject,
   NewCredential,
   SealedSecret,
+  UseRow,
 } from './credential-ports.js';
 import { mustHit, portions, step, whole, type Queries } from './queries.js';
 import type { CredentialTable } from './tables.js';
@@ -149,6 +150,15 @@ export class SqlCredentials implements CredentialRecords {
     const rows = [...uses].sort(([a], [b]) => (a < b ? -1 : 1));
     if (rows.length === 0) return;
     await this.queries.executor.unit(rows.map(([id, use]) => step(this.useQuery(id, use))));
+  }
+
+  async usedSince(sinceMs: number): Promise<readonly UseRow[]> {
+    const query = this.queries.db
+      .selectFrom('credential_uses')
+      .innerJoin('credentials', 'credentials.id', 'credential_uses.credential_id')
+      .select(['credentials.id', 'credentials.key', 'credential_uses.uses'])
+      .where('credential_uses.last_used_ms', '>=', sinceMs);
+    return this.queries.read(query);
   }
 
   private select() {

@@ -3,10 +3,10 @@ import type { Clock } from '../core/clock.js';
 import { StorageAway } from './ports.js';
 
 /** Resolves as the promise does, or rejects with StorageAway after so long. */
-export async function inTime<T>(promise: Promise<T>, mostMs: number, clock: Clock): Promise<T> {
-  return await new Promise<T>((resolve, reject) => {
+export function inTime<T>(promise: Promise<T>, mostMs: number, clock: Clock): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
     const timer = clock.after(mostMs, () => reject(tooSlow(mostMs)));
-    promise.then(resolve, reject).finally(() => timer.cancel());
+    void promise.then(resolve, reject).finally(() => timer.cancel());
   });
 }
 

@@ -1,6 +1,5 @@
 /** Opens the store of long-lived records: the engine that the settings name, with its schema up to date. */
 import type { Clock } from '../core/clock.js';
-import type { Secret } from '../core/secret.js';
 import { SqlAudit } from './audit-records.js';
 import { lastChange, readChanges } from './change-steps.js';
 import { SqlClients } from './client-records.js';
@@ -10,6 +9,7 @@ import { SqlInstances, SqlOnce } from './instance-records.js';
 import { SqlKeys } from './key-records.js';
 import { SqlPolicies } from './policy-records.js';
 import type { Database } from './ports.js';
+import { PostgresExecutor, type PostgresSettings } from './postgres.js';
 import { Queries, type Engine } from './queries.js';
 import { SqliteExecutor } from './sqlite.js';
 import { SqlTokens } from './token-records.js';
@@ -25,19 +25,6 @@ export interface SqliteSettings {
   readonly callMs: number;
 }
 
-/** A server. */
-export interface PostgresSettings {
-  readonly kind: 'postgres';
-  /** `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, with sslmode. */
-  readonly url: Secret;
-  /** PEM of the authorities that its certificate is judged by; null: the system's. */
-  readonly ca: string | null;
-  /** Most connections. */
-  readonly connections: number;
-  /** Longest time for one call. */
-  readonly callMs: number;
-}
-
 /** What opening needs. */
 export interface StorageParts {
   readonly clock: Clock;
@@ -49,7 +36,8 @@ export interface StorageParts {
  * @throws {StorageRefused} with a message that says what to mend: not ours, corrupt, newer schema, not writable, locked
  */
 export async function openDatabase(settings: StorageSettings, { clock }: StorageParts): Promise<Database> {
-  if (settings.kind !== 'sqlite') throw new Error('not yet');
+  if (settings.kind === 'postgres')
+    return recordsOver('postgres', await PostgresExecutor.open(settings, clock), clock);
   const { path, callMs } = settings;
   return recordsOver('sqlite', await SqliteExecutor.open({ path, callMs, clock }), clock);
 }

@@ -4,6 +4,7 @@
  * Mind the library: it ends the process on a value that it doesn't know, and on values that are not in an array.
  */
 import Library from 'libsql';
+import { systemClock } from '../core/clock.js';
 import {
   StorageRefused,
   type SqlRow,
@@ -84,13 +85,14 @@ function checkOurs(connection: SqliteConnection, path: string): void {
 }
 
 function patiently(mostMs: number, work: () => void): void {
-  const start = performance.now();
+  const start = systemClock.nowMs();
   for (;;) {
     try {
       work();
       return;
     } catch (error) {
-      if (!failedOf(error).code.startsWith('SQLITE_BUSY') || performance.now() - start > mostMs) throw error;
+      if (!failedOf(error).code.startsWith('SQLITE_BUSY') || systemClock.nowMs() - start > mostMs)
+        throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);
     }
   }

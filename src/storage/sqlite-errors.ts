@@ -25,7 +25,7 @@ export function errorOf({ code, message }: Failed): Error {
 
 /** Bytes of their own: those of a Buffer may stand in one block with others that have no business in that thread. */
 export const portable = <S extends Statement>(statement: S): S =>
-  statement.parameters.some(Buffer.isBuffer)
+  statement.parameters.some((value) => Buffer.isBuffer(value))
     ? { ...statement, parameters: statement.parameters.map(portableValue) }
     : statement;
 

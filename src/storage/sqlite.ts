@@ -150,12 +150,12 @@ export class SqliteExecutor implements Executor {
     if (known !== undefined) {
       const thread = await known.catch(() => null);
       if (thread?.isGone === false) return thread;
-      if (this.threads.get(role) !== known) return await this.thread(role);
+      if (this.threads.get(role) !== known) return this.thread(role);
     }
     const { path, callMs } = this.parts;
     const opening = SqliteThread.open({ path, role, busyMs: Math.ceil(callMs / 2) });
     this.threads.set(role, opening);
-    return await opening;
+    return opening;
   }
 
   private inTime<T>(promise: Promise<T>): Promise<T> {

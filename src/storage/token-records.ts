@@ -161,17 +161,18 @@ export class SqlTokens implements TokenRecords {
       .where('until_ms', '<=', this.queries.now())
       .limit(limit);
     await this.queries.write(db.deleteFrom('holds').where('token_hash', 'in', over));
-    return await this.queries.write(db.deleteFrom('tokens').where('hash', 'in', old));
+    return this.queries.write(db.deleteFrom('tokens').where('hash', 'in', old));
   }
 
   async liveCounts(): Promise<ReadonlyMap<string, number>> {
     const query = this.queries.db
       .selectFrom('holds')
-      .select((eb) => ['credential_id', eb.fn.countAll<number>().as('count')])
-      .where('until_ms', '>', this.queries.now())
-      .groupBy('credential_id');
+      .innerJoin('credentials', 'credentials.id', 'holds.credential_id')
+      .select((eb) => ['credentials.key', eb.fn.countAll<number>().as('count')])
+      .where('holds.until_ms', '>', this.queries.now())
+      .groupBy('credentials.key');
     const rows = await this.queries.read(query);
-    return new Map(rows.map(({ credential_id: id, count }) => [id, count]));
+    return new Map(rows.map(({ key, count }) => [key, count]));
   }
 
   /** Counts a use where everything allows it and the addresses are as expected. */

@@ -22,6 +22,7 @@ import { metricTable } from './metric-table.js';
 import type { MetricName } from './metric-table.js';
 import { Counters, Histograms, readingsText } from './series.js';
 import type { Count, Histogram } from './series.js';
+import { TokenCounts } from './token-counts.js';
 
 const counters = (name: MetricName): Counters => new Counters(name, metricTable[name]);
 const histograms = (name: MetricName): Histograms => new Histograms(name, metricTable[name]);
@@ -98,6 +99,7 @@ export class EventCounts {
   private readonly poolLoads = counters('turnpike_pool_loads_total');
   private readonly listFetches = counters('turnpike_list_fetches_total');
   private readonly alerts = new AlertCounts();
+  private readonly tokens = new TokenCounts();
   private readonly exchangeSeries = new Map<string, ExchangeSeries>();
   private readonly doors = new Map<string, Door>();
 
@@ -168,6 +170,10 @@ export class EventCounts {
       case 'note':
         this.notes.of(event.level).value += 1;
         return;
+      case 'token_used':
+      case 'credential_status_changed':
+        this.tokens.add(event);
+        return;
       default:
         this.alerts.add(event);
     }
@@ -224,6 +230,7 @@ export class EventCounts {
     return (
       families.map((family) => family.text()).join('') +
       this.alerts.text() +
+      this.tokens.text() +
       readingsText(openName, metricTable[openName], open)
     );
   }

@@ -126,6 +126,7 @@ class EventLog implements Log {
       case 'client_disconnected':
       case 'upstream_connection':
       case 'audit_refused':
+      case 'token_used':
         return;
       default: {
         const { level, fields } = plainLine(event);

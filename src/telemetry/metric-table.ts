@@ -149,6 +149,16 @@ export const metricTable = {
   ),
   turnpike_vault_records_left: gauge('Records that are still under an older key, as last counted.'),
   turnpike_vault_records_broken: gauge('Records that did not open when they were to go to a new key.'),
+  turnpike_credentials: gauge('Credentials by what holds now.', 'status'),
+  turnpike_credential_changes_total: counter(
+    'Credentials that became something else, by what and whose word it was.',
+    'status',
+    'by',
+  ),
+  turnpike_tokens_total: counter('What was done with tokens, or refused.', 'event'),
+  turnpike_policy_tokens_total: counter('Tokens of a policy: acquired or refused.', 'policy', 'event'),
+  turnpike_policy_credentials: gauge('Credentials that the filters of a policy let through.', 'policy'),
+  turnpike_policy_usable: gauge('Those of them that may be used now.', 'policy'),
   turnpike_alerts_total: counter('Alerts that were raised, by kind.', 'kind'),
   turnpike_webhooks_total: counter(
     'Tries to tell webhooks of alerts: delivered, retried, failed (given up), dropped (too many waited).',

@@ -56,6 +56,12 @@ export interface AuditReadings {
   }[];
 }
 
+/** How credentials and policies are. */
+export interface CredentialReadings {
+  readonly counts: Readonly<Record<string, number>>;
+  readonly policies: readonly { readonly policy: string; readonly total: number; readonly usable: number }[];
+}
+
 /** Live values, asked for when metrics are read. What is left out is not shown. */
 export interface Gauges {
   readonly exchangesOpen?: () => number;
@@ -77,6 +83,8 @@ export interface Gauges {
   readonly vault?: () => VaultReadings | null;
   /** Null where there is no audit. */
   readonly audit?: () => AuditReadings | null;
+  /** Null where there is no vault, or its credentials were not read yet. */
+  readonly credentials?: () => CredentialReadings | null;
   /** Logins that cost a hash, by what came of them; null where nobody can be stored. */
   readonly loginChecks?: () => ReadonlyMap<string, number> | null;
   readonly requestsWaiting?: () => number;
@@ -141,11 +149,15 @@ function gaugesText(gauges: Gauges, version: string): string {
     ...stateTexts(gauges.state?.() ?? null, text),
     ...vaultTexts(gauges.vault?.() ?? null, text),
     ...auditTexts(gauges.audit?.() ?? null, text),
+    ...credentialTexts(gauges.credentials?.() ?? null, text),
     text('turnpike_log_lines_dropped_total', asReading(gauges.logLinesDropped)),
     text('turnpike_captures_failed_total', asReading(gauges.capturesFailed)),
     text('turnpike_build_info', [{ labels: [version, process.version], value: 1 }]),
   ].join('');
 }
+
+const byName = (counts: Readonly<Record<string, number>> = {}): Reading[] =>
+  Object.entries(counts).map(([name, value]) => ({ labels: [name], value }));
 
 const one = (value: number | undefined): Reading[] => (value === undefined ? [] : [{ labels: [], value }]);
 
@@ -153,8 +165,6 @@ function stateTexts(
   state: StateReadings | null,
   text: (name: MetricName, readings: Iterable<Reading>) => string,
 ): string[] {
-  const byName = (counts: Readonly<Record<string, number>> = {}): Reading[] =>
-    Object.entries(counts).map(([name, value]) => ({ labels: [name], value }));
   return [
     text('turnpike_state_shared', one(state === null ? undefined : Number(state.isShared))),
     text('turnpike_state_gateways', one(state?.gateways)),
@@ -201,6 +211,24 @@ function auditTexts(
     text(
       'turnpike_audit_sink_behind',
       bySink(({ behind }) => behind),
+    ),
+  ];
+}
+
+function credentialTexts(
+  credentials: CredentialReadings | null,
+  text: (name: MetricName, readings: Iterable<Reading>) => string,
+): string[] {
+  const policies = credentials?.policies ?? [];
+  return [
+    text('turnpike_credentials', byName(credentials?.counts)),
+    text(
+      'turnpike_policy_credentials',
+      policies.map(({ policy, total }) => ({ labels: [policy], value: total })),
+    ),
+    text(
+      'turnpike_policy_usable',
+      policies.map(({ policy, usable }) => ({ labels: [policy], value: usable })),
     ),
   ];
 }

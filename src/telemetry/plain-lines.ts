@@ -5,6 +5,7 @@ import { scrub } from '../core/scrub.js';
 
 type PlainType =
   | ('pool_loaded' | 'list_fetched' | 'vault_changed' | 'key_changed' | 'key_worn' | 'token_leaked')
+  | 'credential_status_changed'
   | ('audit_sink_turned' | 'audit_anchored' | 'audit_disk_turned' | 'alert_raised' | 'webhook_tried');
 
 /** One line. */
@@ -38,6 +39,10 @@ export function plainLine(event: Extract<TurnpikeEvent, { type: PlainType }>): P
       const { type, webhook, alert, outcome, reason } = event;
       const level = outcome === 'delivered' ? 'info' : outcome === 'retried' ? 'warn' : 'error';
       return { level, fields: { event: type, webhook, alert, outcome, reason: scrub(reason) } };
+    }
+    case 'credential_status_changed': {
+      const { type, credential, from, to, forMs, by } = event;
+      return { level: 'info', fields: { event: type, credential, from, to, forMs, by } };
     }
     case 'token_leaked': {
       const { type, token, credential, policy, addresses } = event;

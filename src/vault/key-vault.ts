@@ -131,6 +131,7 @@ class KeyVault implements Vault {
   async unseal(): Promise<VaultState> {
     this.#shutUntilMs = -Infinity;
     await this.#inTurn(() => (this.state.kind === 'open' ? this.#read() : this.#open()));
+    void this.rotation.go();
     return this.state;
   }
 

@@ -81,8 +81,8 @@ export interface RotationParts {
 /** Held by whoever makes a key or changes the root key. */
 export const ROOT_CLAIM = 'root key';
 
-/** How long a leader leads without saying so again. */
-const LEAD_MS = 15_000;
+/** How long a leader leads without saying so again. Two that lead at once do no harm: they only do the same work. */
+const LEAD_MS = 5000;
 /** How long a key that was retired can't be destroyed: twice as long as a gateway seals without having read the keys. */
 const SETTLE_MS = 60_000;
 const COUNT_MS = 15_000;
@@ -156,7 +156,7 @@ export class KeyRotation implements Rotation {
 
   /** Takes what steps there are; returns at once where that is under way. Called at every beat of the vault. Never rejects. */
   async go(): Promise<void> {
-    if (this.#isBusy) return;
+    if (this.#isBusy || this.parts.held.newest() === null) return;
     this.#isBusy = true;
     try {
       while (!this.#isOver && (await this.#step())) await this.#pause();

@@ -119,7 +119,10 @@ describe('K9 a stored client', () => {
 
   it('comes from where it may', async () => {
     const places = { allowFrom: ['10.0.0.0/8'] };
-    const { ask } = kit([], [stored('far', 'pw', places), stored('near', null, { allowFrom: ['192.0.2.0/24'] })]);
+    const { ask } = kit(
+      [],
+      [stored('far', 'pw', places), stored('near', null, { allowFrom: ['192.0.2.0/24'] })],
+    );
     expect(said(await ask('far:pw', { remoteAddress: '10.1.2.3' }))).toBe('far');
     expect(said(await ask('far:pw', { remoteAddress: '11.1.2.3' }))).toBe('challenge 0');
     expect(said(await ask(null, { remoteAddress: '192.0.2.1' }))).toBe('near');
@@ -150,7 +153,10 @@ describe('K9 while nobody is stored', () => {
 
   it('or while nobody knows who is, no name is refused for good, and nobody is let in unseen', async () => {
     const { ask, book } = kit([], null);
-    expect([said(await ask('bulk:pw')), said(await ask(null))]).toEqual(['login_unchecked', 'login_unchecked']);
+    expect([said(await ask('bulk:pw')), said(await ask(null))]).toEqual([
+      'login_unchecked',
+      'login_unchecked',
+    ]);
     const mixed = kit([configured], null);
     expect(said(await mixed.ask('own:own-pw'))).toBe('own');
     expect(said(await mixed.ask('own:wrong'))).toBe('challenge 0');
@@ -200,7 +206,9 @@ describe('G6 guessing at stored clients', () => {
 
   it('from one place leaves room in the line for others', async () => {
     const { ask } = kit([], [stored('bulk', 'pw')]);
-    const guesses = Array.from({ length: 500 }, (_, n) => ask(`bulk:wrong-${n}`, { remoteAddress: '192.0.2.1' }));
+    const guesses = Array.from({ length: 500 }, (_, n) =>
+      ask(`bulk:wrong-${n}`, { remoteAddress: '192.0.2.1' }),
+    );
     const right = ask('bulk:pw', { remoteAddress: '192.0.2.2' });
     const results = (await Promise.all(guesses)).map(said);
     expect(results.filter((each) => each === 'login_unchecked').length).toBe(500 - 64);

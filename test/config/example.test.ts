@@ -17,7 +17,12 @@ const uncommented = (text: string): string => text.replace(/^(\s*)#(?! \S|$)/gm,
 const certificate = await makeCertificate();
 
 const surroundings = {
-  env: { CRAWLER_PASSWORD: 'x', OPS_TOKEN: 'a token of good length', FEEDBACK_KEY: 'a key of good length' },
+  env: {
+    CRAWLER_PASSWORD: 'x',
+    OPS_TOKEN: 'a token of good length',
+    FEEDBACK_KEY: 'a key of good length',
+    WEBHOOK_SECRET: 'a secret of good length',
+  },
   files: {
     'proxies.txt': 'http://10.0.0.1:3128\n',
     'gateway.pem': certificate.cert,

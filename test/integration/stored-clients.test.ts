@@ -55,7 +55,11 @@ describe('K9 a client that is stored by the API', () => {
     const wrong = await askSocks(gateway.port, { login: { username: 'bulk', password: 'wrong' } });
     expect(wrong.loginStatus).toBe(1);
     const said = await askAdmin(gateway.adminPort, '/api/v1/feedback', {
-      ...{ method: 'POST', token: null, body: { requestId: tunnel.answer.field('x-turnpike-request-id'), verdict: 'blocked' } },
+      ...{
+        method: 'POST',
+        token: null,
+        body: { requestId: tunnel.answer.field('x-turnpike-request-id'), verdict: 'blocked' },
+      },
       headers: { authorization: login('bulk', password).slice('Proxy-Authorization: '.length) },
     });
     expect(said.status, said.text).toBe(200);
@@ -76,18 +80,29 @@ describe('K9 a client that is stored by the API', () => {
     expect(shown.body).toMatchObject({ name: 'short', source: 'storage', login: 'password' });
     expect(shown.text).not.toContain('scrypt');
     const list = await api(gateway, '');
-    expect(list.body.items.map(({ name, source }: { name: string; source: string }) => `${name} ${source}`)).toEqual(
-      expect.arrayContaining(['own configuration', 'short storage']),
-    );
+    expect(
+      list.body.items.map(({ name, source }: { name: string; source: string }) => `${name} ${source}`),
+    ).toEqual(expect.arrayContaining(['own configuration', 'short storage']));
     const change = { method: 'PUT', body: { password: 'another-password', targets: ['site.example'] } };
     expect((await api(gateway, '/short', change)).status).toBe(200);
-    expect([await statusAs(gateway, 'short'), await statusAs(gateway, 'short', 'another-password')]).toEqual([407, 200]);
-    await eventually('the other gateway to know the password', async () => (await statusAs(other, 'short')) === 407);
+    expect([await statusAs(gateway, 'short'), await statusAs(gateway, 'short', 'another-password')]).toEqual([
+      407, 200,
+    ]);
+    await eventually(
+      'the other gateway to know the password',
+      async () => (await statusAs(other, 'short')) === 407,
+    );
     const tunnel = await connect(other, authority, { fields: [login('short', 'another-password')] });
     expect(tunnel.answer.status).toBe(200);
-    expect((await api(gateway, '/short', { method: 'DELETE' })).body).toEqual({ name: 'short', state: 'removed' });
+    expect((await api(gateway, '/short', { method: 'DELETE' })).body).toEqual({
+      name: 'short',
+      state: 'removed',
+    });
     expect(await statusAs(gateway, 'short', 'another-password')).toBe(407);
-    const cut = await other.event('exchange_ended', ({ kind, client }) => kind === 'tunnel' && client === 'short');
+    const cut = await other.event(
+      'exchange_ended',
+      ({ kind, client }) => kind === 'tunnel' && client === 'short',
+    );
     expect(cut.end).toBe('cut_by_policy');
     tunnel.client.destroy();
     expect((await api(gateway, '/short')).status).toBe(404);
@@ -95,7 +110,8 @@ describe('K9 a client that is stored by the API', () => {
 
   it('may not take a name of the configuration, nor be wrong, nor be made by whoever reads', async () => {
     const gateway = await gatewayOf();
-    const post = (body: unknown, token: string = tokens.admin) => api(gateway, '', { method: 'POST', body, token });
+    const post = (body: unknown, token: string = tokens.admin) =>
+      api(gateway, '', { method: 'POST', body, token });
     expect(await post({ name: 'own', password })).toMatchObject({ status: 409, body: { code: 'conflict' } });
     expect((await api(gateway, '/own', { method: 'DELETE' })).status).toBe(409);
     await store(gateway, 'twice');
@@ -107,7 +123,10 @@ describe('K9 a client that is stored by the API', () => {
     expect((await post({ name: 'bad', password: 'short' })).status).toBe(422);
     expect((await post({ name: 'bad', password }, tokens.operator)).status).toBe(403);
     kept.mood.audit = 'fails';
-    expect(await post({ name: 'unseen', password })).toMatchObject({ status: 503, body: { code: 'audit_unavailable' } });
+    expect(await post({ name: 'unseen', password })).toMatchObject({
+      status: 503,
+      body: { code: 'audit_unavailable' },
+    });
     kept.mood.audit = 'takes';
     expect((await api(gateway, '/unseen')).status).toBe(404);
   });
@@ -117,7 +136,9 @@ describe('G6 guessing at stored clients', () => {
   it('is held at ten hashes from one address, while clients that are known go on', async () => {
     const gateway = await gatewayOf();
     await store(gateway, 'victim');
-    expect([await statusAs(gateway, 'victim'), await statusAs(gateway, 'own', 'own-password')]).toEqual([200, 200]);
+    expect([await statusAs(gateway, 'victim'), await statusAs(gateway, 'own', 'own-password')]).toEqual([
+      200, 200,
+    ]);
     const guesses = Array.from({ length: 300 }, (_, n) => statusAs(gateway, 'victim', `guess-${n}`));
     const served = Array.from({ length: 100 }, (_, n) =>
       n % 2 === 0 ? statusAs(gateway, 'victim') : statusAs(gateway, 'own', 'own-password'),
@@ -135,7 +156,9 @@ describe('K9 while the database is away', () => {
     const gateway = await gatewayOf();
     await store(gateway, 'steady');
     kept.mood.storage = 'away';
-    expect([await statusAs(gateway, 'steady'), await statusAs(gateway, 'own', 'own-password')]).toEqual([200, 200]);
+    expect([await statusAs(gateway, 'steady'), await statusAs(gateway, 'own', 'own-password')]).toEqual([
+      200, 200,
+    ]);
     expect(await api(gateway, '', { method: 'POST', body: { name: 'more', password } })).toMatchObject({
       ...{ status: 503, body: { code: 'storage_away' } },
     });

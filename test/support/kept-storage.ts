@@ -62,7 +62,8 @@ function storageOf(
     new Proxy(records, {
       get: (target, name) => {
         const value: unknown = Reflect.get(target, name);
-        if (typeof value !== 'function') return typeof value === 'object' && value !== null ? guarded(value) : value;
+        if (typeof value !== 'function')
+          return typeof value === 'object' && value !== null ? guarded(value) : value;
         return (...given: unknown[]): unknown =>
           mood.storage === 'away'
             ? Promise.reject(new StorageAway('the test says so'))
@@ -73,7 +74,9 @@ function storageOf(
     database: guarded(database),
     vault: {
       get state() {
-        return mood.vault === 'open' ? vault.state : { kind: 'sealed', why: 'the test', isStore: false } as const;
+        return mood.vault === 'open'
+          ? vault.state
+          : ({ kind: 'sealed', why: 'the test', isStore: false } as const);
       },
       reveal: (place, sealed) => {
         if (mood.vault === 'sealed') throw new VaultSealed('the test says so');
@@ -103,6 +106,10 @@ async function setLogin(
   if (before !== null) await credentials.change(key, { secret: { version, kekId, sealed } }, null);
   else
     await credentials.insert([
-      { ...{ id, key, type: 'username_password', meta: {}, status: 'active', untilMs: null, reason: null }, kekId, sealed },
+      {
+        ...{ id, key, type: 'username_password', meta: {}, status: 'active', untilMs: null, reason: null },
+        kekId,
+        sealed,
+      },
     ]);
 }

@@ -16,6 +16,8 @@ export interface Launch {
   /** Called once per try, since a port may be taken between probing and binding. */
   prepare(port: number): string[];
   logFiles?: readonly string[];
+  /** Where it must listen; a free one when not given. */
+  port?: number | null;
   /** How it is asked to end; SIGTERM when not given. */
   stopSignal?: NodeJS.Signals;
   env?: NodeJS.ProcessEnv;
@@ -215,7 +217,7 @@ export async function launch(what: Launch): Promise<LaunchedProgram> {
   const path = findProgram(what.programs);
   let problem = '';
   for (let attempt = 1; attempt <= tries; attempt++) {
-    const port = await freePort(what.host);
+    const port = what.port ?? (await freePort(what.host));
     const { child, output } = spawnGroup(path, what.prepare(port), { ...process.env, ...what.env });
     const log = () =>
       [output(), ...(what.logFiles ?? []).map(readOrEmpty)].filter((text) => text !== '').join('\n');

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { hasTwins, readCsvHeader, readCsvRow, splitCsvRow } from '../../src/upstreams/list-csv.js';
+import { splitCsvRow } from '../../src/core/csv-row.js';
+import { hasTwins, readCsvHeader, readCsvRow } from '../../src/upstreams/list-csv.js';
 
 describe('splitCsvRow', () => {
   it.each([

@@ -10,7 +10,7 @@ describe('K1 another root key', () => {
     const running = await fleet.open('a');
     fleet.keep(running, 'c-1', 'hunter2');
     await running.rotation.start({ reencrypt: false });
-    await fleet.pass(6000);
+    await fleet.pass(4500);
     fleet.keep(running, 'c-2', 'hunter3');
     const label = running.subKey('token');
     const secrets = JSON.stringify([...fleet.store.secrets]);

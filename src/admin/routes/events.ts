@@ -28,6 +28,8 @@ const known: Readonly<Record<TurnpikeEvent['type'], true>> = {
   vault_changed: true,
   key_changed: true,
   key_worn: true,
+  credential_status_changed: true,
+  token_used: true,
   token_leaked: true,
   audit_sink_turned: true,
   audit_refused: true,

@@ -39,14 +39,14 @@ export class MemoryLimits implements Limits {
   pickNow({ group, rate, candidates, each }: LimitPick, isAlone: boolean): LimitPicked {
     const common = this.#takeOne(group, rate);
     if (common > 0) return { kind: 'limited', which: 'group', retryAfterMs: common };
-    let soonestMs = Infinity;
+    const waits: number[] = [];
     for (const candidate of candidates) {
       const waitMs = this.#takeOne(keyOf(group, candidate), each);
-      if (waitMs === 0) return { kind: 'picked', hold: { group, rate, each, candidate, isAlone } };
-      soonestMs = Math.min(soonestMs, waitMs);
+      if (waitMs === 0) return { kind: 'picked', hold: { group, rate, each, candidate, isAlone }, waits };
+      waits.push(waitMs);
     }
     this.#giveBack(group, rate);
-    return { kind: 'limited', which: 'candidates', retryAfterMs: soonestMs };
+    return { kind: 'limited', which: 'candidates', waits };
   }
 
   async putBack(hold: LimitHold): Promise<void> {

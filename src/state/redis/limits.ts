@@ -27,14 +27,16 @@ export class RedisLimits implements Limits {
 
   async pick({ group, rate, candidates, each }: LimitPick): Promise<LimitPicked> {
     const keys = this.keys.groupLimits(group, candidates);
-    const [tag, number] = await this.link.run('limit-pick', keys, [...argsOf(rate), ...argsOf(each)]);
-    const count = readWhole(number) ?? 0;
-    if (tag === 'group' || tag === 'candidates') {
-      return { kind: 'limited', which: tag, retryAfterMs: boundedWait(count, tag === 'group' ? rate : each) };
-    }
-    const candidate = candidates[count];
+    const [tag, ...rest] = await this.link.run('limit-pick', keys, [...argsOf(rate), ...argsOf(each)]);
+    const numbers = rest.map((number) => readWhole(number) ?? 0);
+    const waitsOf = (waits: readonly number[]): number[] => waits.map((ms) => boundedWait(ms, each));
+    const [first = 0, ...others] = numbers;
+    if (tag === 'group') return { kind: 'limited', which: tag, retryAfterMs: boundedWait(first, rate) };
+    if (tag === 'candidates') return { kind: 'limited', which: tag, waits: waitsOf(numbers) };
+    const candidate = candidates[first];
     if (tag !== 'picked' || candidate === undefined) throw new StoreAway('bad_reply');
-    return { kind: 'picked', hold: { group, rate, each, candidate, isAlone: false } };
+    const hold = { group, rate, each, candidate, isAlone: false };
+    return { kind: 'picked', hold, waits: waitsOf(others) };
   }
 
   async putBack({ group, rate, each, candidate }: LimitHold): Promise<void> {

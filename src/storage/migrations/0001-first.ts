@@ -23,6 +23,7 @@ const credentials = ({ bytes, text, flat }: Words): string[] => [
     credential_id ${text} primary key references credentials (id) on delete cascade,
     uses bigint not null,
     last_used_ms bigint not null)${flat}`,
+  'create index credential_uses_last on credential_uses (last_used_ms)',
   `create table policies (
     id ${text} primary key,
     name ${text} not null unique,

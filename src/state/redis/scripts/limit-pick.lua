@@ -2,7 +2,8 @@
 -- src/facts/limit.ts does the same arithmetic).
 -- KEYS 1 when the rate in common is whole again, in ms, 2… the same of each candidate
 -- ARGV 1 count in common (0: no such rate), 2 in so many ms, 3 burst; 4, 5, 6 the same of each candidate
--- Reply {'picked', index of the candidate from 0} | {'group', wait in ms} | {'candidates', shortest wait in ms}
+-- Reply {'picked', index of the candidate from 0, wait of each before it in ms …} | {'group', wait in ms} |
+--       {'candidates', wait of each in ms …}
 local time = redis.call('TIME')
 local now = time[1] * 1000 + time[2] / 1000
 
@@ -36,7 +37,7 @@ if tonumber(ARGV[1]) > 0 then
     return { 'group', wait }
   end
 end
-local soonest = math.huge
+local waits = {}
 for i = 2, #KEYS do
   local own, wait = nil, 0
   if tonumber(ARGV[4]) > 0 then
@@ -49,8 +50,8 @@ for i = 2, #KEYS do
     if own ~= nil then
       keep(KEYS[i], own)
     end
-    return { 'picked', i - 2 }
+    return { 'picked', i - 2, unpack(waits) }
   end
-  soonest = math.min(soonest, wait)
+  waits[#waits + 1] = wait
 end
-return { 'candidates', soonest }
+return { 'candidates', unpack(waits) }

@@ -1,0 +1,17 @@
+/** From a secret as JSON to its seal; the plain bytes are wiped. */
+import type { SealedSecret } from '../storage/credential-ports.js';
+import type { Vault } from '../vault/vault.js';
+
+/** Seals the secret of a credential. @throws {VaultSealed} */
+export function sealSecret(
+  vault: Pick<Vault, 'seal'>,
+  { id, version }: Pick<SealedSecret, 'id' | 'version'>,
+  json: string,
+): SealedSecret {
+  const plain = Buffer.from(json, 'utf8');
+  try {
+    return { id, version, ...vault.seal({ type: 'credential', id, column: 'secret', version }, plain) };
+  } finally {
+    plain.fill(0);
+  }
+}
