@@ -50,6 +50,18 @@ export function recordLine(row: AuditRow): string {
   return `${head.slice(0, -1)},"detail":${canonicalJson(row.detail)},"hash":${JSON.stringify(row.hash)}}`;
 }
 
+const lineStart = /^\{"chain":"([^"\\]{1,200})","n":(\d{1,15}),"atMs":(\d{1,15}),/;
+const lineEnd = /,"hash":"([0-9a-f]{64})"\}$/;
+
+/** Which record of which chain a line holds, without a look at what it says: files are long. Null where it holds none. */
+export function headOfLine(text: string): ChainHead | null {
+  const start = lineStart.exec(text);
+  const end = start === null ? null : lineEnd.exec(text);
+  if (start === null || end === null) return null;
+  const [, chain = '', n = '', atMs = ''] = start;
+  return { chain, n: Number(n), atMs: Number(atMs), hash: end[1] ?? '' };
+}
+
 /** An anchor as a line, without its line feed. */
 export function anchorLine({ chain, n, atMs, hash }: ChainHead): string {
   return JSON.stringify({ anchor: chain, n, atMs, hash });

@@ -61,7 +61,11 @@ describe('an audit with two sinks', () => {
     expect(file.rows).toEqual(table.rows);
     expect(table.appends).toBeLessThan(5);
     expect(faultsOf(checked(table.rows))).toEqual([]);
-    expect(table.rows[0]).toMatchObject({ n: 1, action: 'audit.start', detail: { before: [] } });
+    expect(table.rows[0]).toMatchObject({
+      n: 1,
+      action: 'audit.start',
+      detail: { before: { database: [], file: [] } },
+    });
     expect(audit.figures()).toMatchObject({ recorded: 500, refused: 0, waiting: 0 });
   });
 
@@ -235,10 +239,12 @@ describe('the beginning and the end of a chain', () => {
     const oldInTable = table.rows.filter(({ chain }) => chain === 'old');
     expect(oldInTable).toEqual(old);
     const start = table.rows.find(({ action }) => action === 'audit.start');
-    expect(start?.detail['before']).toEqual([['old', 10, old[9]?.hash]]);
+    expect(start?.detail['before']).toEqual({
+      ...{ database: [['old', 7, old[6]?.hash]], file: [['old', 10, old[9]?.hash]] },
+    });
     expect(faultsOf(checked(table.rows))).toEqual([]);
-    const lost = table.rows.filter((row) => row.chain !== 'old' || row.n < 9);
-    expect(faultsOf(checked(lost))).toMatchObject([{ kind: 'truncated', chain: 'old', n: 9, to: 10 }]);
+    const lost = table.rows.filter((row) => row.chain !== 'old' || row.n < 6);
+    expect(faultsOf(checked(lost))).toMatchObject([{ kind: 'truncated', chain: 'old', n: 6, to: 7 }]);
   });
 
   it('does not wait for a sink that is away, and names its chains when it comes', async () => {
@@ -252,7 +258,7 @@ describe('the beginning and the end of a chain', () => {
     table.mood = 'takes';
     await pass(2000);
     expect(file.rows.map(({ action }) => action)).toEqual(['audit.start', 'token.redeem', 'audit.heads']);
-    expect(file.rows[2]?.detail['before']).toEqual([['old', 4, old[3]?.hash]]);
+    expect(file.rows[2]?.detail['before']).toEqual({ database: [['old', 4, old[3]?.hash]] });
     expect(table.rows.slice(4)).toEqual(file.rows);
   });
 
