@@ -8,10 +8,12 @@ import { makeAdminDoor, type AdminDoor } from './app/admin-door.js';
 import { clusterOf } from './app/cluster.js';
 import { exitsIn, makeDesks, type Desks } from './app/desks.js';
 import { defaultsIn, defaultsOf } from './app/listener-defaults.js';
-import { keepLogins, type KeptParts } from './app/kept-logins.js';
+import { keptIn, type KeptParts } from './app/kept-logins.js';
 import { Reclaim } from './app/reclaim.js';
 import { Reloads, type Applied, type ReloadCause, type ReloadParts } from './app/reload.js';
 import { countUpstreams } from './app/rules.js';
+import { openStores } from './app/stores.js';
+import { makeVaultParts, watchFor, type VaultParts } from './app/vault-parts.js';
 import { buildPlant, ownPlace, type Plant } from './app/services.js';
 import type { Config } from './config/config.js';
 import type { Loaded } from './config/load.js';
@@ -77,7 +79,7 @@ export interface AppParts {
   readonly subscriber?: Subscriber;
   /** The compiled thread that reads big lists. */
   readonly listWorker?: URL;
-  /** Storage, vault and audit, for logins that are kept there. */
+  /** Where logins are kept; the storage of the configuration where not given. */
   readonly storage?: Omit<KeptParts, 'clock' | 'emit'>;
   /** Loads the configuration anew, for the admin API. */
   readonly load?: () => Loaded;
@@ -93,26 +95,38 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
   if (parts.subscriber !== undefined) subscribers.push(parts.subscriber);
   const emit = createEmit(subscribers);
   const [own, version] = [ownPlace(), versionOf()];
-  const kept = parts.storage === undefined ? null : keepLogins({ ...parts.storage, clock, emit });
+  const watch = watchFor(config, { clock, random, emit, own });
+  subscribers.push(watch.subscriber);
+  const stores = await openStores(config, { clock, random, emit });
+  const kept = keptIn(parts.storage ?? stores, { clock, emit });
   const plant = await buildPlant(config, {
     ...{ clock, random, lookUp, emit, own, listWorker, version, exchangesOpen: () => exchangesOpen(), kept },
+  }).catch(async (error: unknown) => {
+    await stores?.close();
+    throw error;
   });
   const { services, state } = plant;
+  const { limits } = state;
+  const vaultParts = makeVaultParts({ stores, kept, watch, limits, clock, random, emit });
   const desks = makeDesks(services, plant);
   const listeners = config.listeners.map((each) => new Listener(services, defaultsOf(each)));
   let phase: Readiness['phase'] = 'starting';
   const proxyDoors: ListenAt[] = [];
   const exchangesOpen = (): number => listeners.reduce((sum, { exchangeCount }) => sum + exchangeCount, 0);
   const door = makeAdminDoor(config, {
-    ...{ services, desks, version, exchangesOpen, state, vault: null, kept },
+    ...{ services, desks, version, exchangesOpen, state, vault: vaultParts.services, kept },
     missingLogins: () => plant.missingLogins(),
-    vaultStatus: () => ({ vault: 'off', storage: 'off' }),
+    vaultStatus: () => vaultParts.status(),
     cluster: (exit) => clusterOf(plant, version, exit),
     phase: () => phase,
     reload: async () => (parts.load === undefined ? null : reload(parts.load, 'api')),
     proxyDoors: () => proxyDoors,
     metrics: (readings) =>
-      observe(plant, { ...readings, exchangesOpen, logLinesDropped: () => log.dropped() }),
+      observe(plant, {
+        ...{ ...readings, ...vaultParts.gauges, exchangesOpen },
+        logLinesDropped: () => log.dropped(),
+        loginChecks: () => kept?.stored.outcomes() ?? null,
+      }),
   });
   subscribers.push(
     toldOfBans(plant),
@@ -123,12 +137,13 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
   const shutDown = (): Promise<Stopped> => {
     phase = 'draining';
     kept?.close();
-    return closeAll(plant, { desks, door, listeners, log, emit });
+    return closeAll(plant, { desks, door, listeners, log, emit, vaultParts });
   };
   let stopping: Promise<Stopped> | null = null;
   const isStopping = (): boolean => stopping !== null;
-  const reloads = reloadsOf(config, { plant, log, listeners, emit, isStopping });
-  const reload: App['reload'] = (load, cause) => reopenThen(log, () => reloads.reload(load, cause));
+  const reloads = reloadsOf(config, { plant, log, listeners, emit, isStopping, vaultParts });
+  const reload: App['reload'] = (load, cause) =>
+    reopenThen([log, vaultParts], () => reloads.reload(load, cause));
   return {
     exits: () => exitsIn(services.rules().runtime.pools.values()),
     get upstreamCount() {
@@ -137,6 +152,7 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
     start: async () => {
       await kept?.start(services);
       const started = await listenAll(config, { listeners, admin: door.server, own });
+      await vaultParts.start();
       plant.start();
       proxyDoors.push(...started.proxy);
       phase = 'serving';
@@ -155,7 +171,14 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
 /** Lets what is under way end, then closes everything. */
 async function closeAll(
   plant: Plant,
-  parts: { desks: Desks; door: AdminDoor; listeners: readonly Listener[]; log: Log; emit: Emit },
+  parts: {
+    desks: Desks;
+    door: AdminDoor;
+    listeners: readonly Listener[];
+    log: Log;
+    emit: Emit;
+    vaultParts: VaultParts;
+  },
 ): Promise<Stopped> {
   plant.close();
   const { clock, relays, opener } = plant.services;
@@ -165,6 +188,7 @@ async function closeAll(
   parts.desks.exits.close();
   await Promise.all([plant.services.judge.close(), plant.state.stop()]);
   await parts.door.close();
+  await parts.vaultParts.close();
   parts.emit({ type: 'note', level: 'info', what: 'stopped', detail: { cut } });
   await parts.log.close();
   return { cut };
@@ -173,15 +197,21 @@ async function closeAll(
 /** What takes new configurations, and puts each in force everywhere at once. */
 function reloadsOf(
   started: Config,
-  of: Pick<ReloadParts, 'emit' | 'isStopping'> & { plant: Plant; log: Log; listeners: readonly Listener[] },
+  of: Pick<ReloadParts, 'emit' | 'isStopping'> & {
+    plant: Plant;
+    log: Log;
+    listeners: readonly Listener[];
+    vaultParts: VaultParts;
+  },
 ): Reloads {
-  const { plant, log, listeners, emit, isStopping } = of;
+  const { plant, log, listeners, emit, isStopping, vaultParts } = of;
   return new Reloads({
     ...{ emit, isStopping, startedWith: started, rulesParts: plant.rulesParts },
     swap: (next, built) => {
       const defaults = defaultsIn(started, next);
       plant.swap(built);
       log.use(next.log);
+      vaultParts.use(next);
       defaults.forEach((each, index) => {
         if (each !== null) listeners[index]?.use(each);
       });
@@ -191,8 +221,8 @@ function reloadsOf(
 }
 
 /** A signal is also how whoever moved the log away asks for a new one. */
-function reopenThen(log: Log, reload: () => Promise<Applied>): Promise<Applied> {
-  log.reopen();
+function reopenThen(files: readonly { reopen(): void }[], reload: () => Promise<Applied>): Promise<Applied> {
+  for (const each of files) each.reopen();
   return reload();
 }
 

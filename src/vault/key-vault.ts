@@ -2,8 +2,6 @@
  * The vault over a store: makes the first keys, keeps up with what other gateways do to them, tells them which it knows, and
  * tries again where the store was away. A wrong root key seals it, and nothing is written under that.
  */
-import { hkdfSync } from 'node:crypto';
-import { KEY_BYTES } from '../core/aead.js';
 import type { Clock, Timer } from '../core/clock.js';
 import type { Emit } from '../core/events.js';
 import { type Database, type KeyRow, StorageAway } from '../storage/ports.js';
@@ -12,6 +10,7 @@ import { fitsVault, makeFirstKeys, type RootFits } from './first-keys.js';
 import { HeldKeys } from './held-keys.js';
 import { RootKeyTrouble } from './root-key.js';
 import { KeyRotation, type RotationPace } from './rotation.js';
+import { subKeyFrom } from './sub-keys.js';
 import { type KeyView, SealBroken, type Vault, VaultSealed, type VaultState } from './vault.js';
 import { WrapCounts } from './wrap-counts.js';
 
@@ -111,7 +110,7 @@ class KeyVault implements Vault {
     this.#demandOpen();
     const key = this.#held.derive();
     if (key === null) throw new VaultSealed('the key that others come from is gone');
-    return Buffer.from(hkdfSync('sha256', key, 'turnpike vault', label, KEY_BYTES));
+    return subKeyFrom(key, label);
   }
 
   keys(): readonly KeyView[] {
