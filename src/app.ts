@@ -8,11 +8,11 @@ import { makeAdminDoor, type AdminDoor } from './app/admin-door.js';
 import { clusterOf } from './app/cluster.js';
 import { exitsIn, makeDesks, type Desks } from './app/desks.js';
 import { defaultsIn, defaultsOf } from './app/listener-defaults.js';
-import { keepLogins, type KeptLogins } from './app/kept-logins.js';
+import { keptIn, type KeptParts } from './app/kept-logins.js';
 import { Reclaim } from './app/reclaim.js';
 import { Reloads, type Applied, type ReloadCause, type ReloadParts } from './app/reload.js';
 import { countUpstreams } from './app/rules.js';
-import { openStores, type Stores } from './app/stores.js';
+import { openStores } from './app/stores.js';
 import { makeVaultParts, watchFor, type VaultParts } from './app/vault-parts.js';
 import { buildPlant, ownPlace, type Plant } from './app/services.js';
 import type { Config } from './config/config.js';
@@ -79,6 +79,8 @@ export interface AppParts {
   readonly subscriber?: Subscriber;
   /** The compiled thread that reads big lists. */
   readonly listWorker?: URL;
+  /** Where logins are kept; the storage of the configuration where not given. */
+  readonly storage?: Omit<KeptParts, 'clock' | 'emit'>;
   /** Loads the configuration anew, for the admin API. */
   readonly load?: () => Loaded;
 }
@@ -96,7 +98,7 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
   const watch = watchFor(config, { clock, random, emit, own });
   subscribers.push(watch.subscriber);
   const stores = await openStores(config, { clock, random, emit });
-  const kept = keptIn(stores, { clock, emit });
+  const kept = keptIn(parts.storage ?? stores, { clock, emit });
   const plant = await buildPlant(config, {
     ...{ clock, random, lookUp, emit, own, listWorker, version, exchangesOpen: () => exchangesOpen(), kept },
   }).catch(async (error: unknown) => {
@@ -123,6 +125,7 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
       observe(plant, {
         ...{ ...readings, ...vaultParts.gauges, exchangesOpen },
         logLinesDropped: () => log.dropped(),
+        loginChecks: () => kept?.stored.outcomes() ?? null,
       }),
   });
   subscribers.push(
@@ -139,7 +142,8 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
   let stopping: Promise<Stopped> | null = null;
   const isStopping = (): boolean => stopping !== null;
   const reloads = reloadsOf(config, { plant, log, listeners, emit, isStopping, vaultParts });
-  const reload: App['reload'] = (load, cause) => reopenThen([log, vaultParts], () => reloads.reload(load, cause));
+  const reload: App['reload'] = (load, cause) =>
+    reopenThen([log, vaultParts], () => reloads.reload(load, cause));
   return {
     exits: () => exitsIn(services.rules().runtime.pools.values()),
     get upstreamCount() {
@@ -147,8 +151,8 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
     },
     start: async () => {
       await kept?.start(services);
-      vaultParts.start();
       const started = await listenAll(config, { listeners, admin: door.server, own });
+      await vaultParts.start();
       plant.start();
       proxyDoors.push(...started.proxy);
       phase = 'serving';
@@ -220,12 +224,6 @@ function reloadsOf(
 function reopenThen(files: readonly { reopen(): void }[], reload: () => Promise<Applied>): Promise<Applied> {
   for (const each of files) each.reopen();
   return reload();
-}
-
-function keptIn(stores: Stores | null, parts: { clock: Clock; emit: Emit }): KeptLogins | null {
-  if (stores === null) return null;
-  const { database, opened, audit } = stores;
-  return keepLogins({ ...parts, database, audit, vault: opened?.vault ?? null });
 }
 
 /** Exits of templates take new sessions after a ban for a site. */

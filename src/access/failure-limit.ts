@@ -22,13 +22,13 @@ export class FailureLimit {
   /** Whether another try from this address must not even be looked at. Changes nothing. */
   isLimited(remoteAddress: string, nowMs: number): boolean {
     if (this.fullAtMs.size === 0) return false;
-    const fullAtMs = this.fullAtMs.get(keyOf(remoteAddress));
+    const fullAtMs = this.fullAtMs.get(placeOf(remoteAddress));
     return fullAtMs !== undefined && takeOne(this.rate, fullAtMs, nowMs).kind === 'limited';
   }
 
   /** One more failure from this address. */
   count(remoteAddress: string, nowMs: number): void {
-    const key = keyOf(remoteAddress);
+    const key = placeOf(remoteAddress);
     const taken = takeOne(this.rate, this.fullAtMs.get(key) ?? nowMs, nowMs);
     if (taken.kind === 'limited') return;
     if (this.fullAtMs.size >= MOST_ADDRESSES && !this.fullAtMs.has(key)) this.makeRoom(nowMs);
@@ -42,7 +42,7 @@ export class FailureLimit {
 }
 
 /** An IPv6 network of 64 bits is one machine's; what is no address, such as the name of an account, counts as itself. */
-function keyOf(remoteAddress: string): string {
+export function placeOf(remoteAddress: string): string {
   const address = parseAddress(remoteAddress);
   if (address === null) return remoteAddress;
   if (address.version === 4) return formatAddress(address);

@@ -8,7 +8,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Rate } from '../facts/limit.js';
 import type { Client } from './clients.js';
-import { FailureLimit } from './failure-limit.js';
+import { FailureLimit, placeOf } from './failure-limit.js';
 import { isWithin, placesOf, type Places } from './known-client.js';
 import { isPassword, nobodysHash, type PasswordHash } from './password-hash.js';
 import { WorkQueue } from './work-queue.js';
@@ -57,6 +57,8 @@ interface Known extends StoredKnown {
 const byAccount: Rate = { count: 30, perMs: 600_000 };
 /** Two hashes leave half of the thread pool to names and files. 256 that wait take ten seconds: later is too late. */
 const hashes = { atOnce: 2, most: 256, waitMs: 10_000 };
+/** Nobody fills the line from one place. */
+const MOST_OF_ONE_PLACE = 64;
 
 /** The stored clients. */
 export class StoredClients {
@@ -68,6 +70,7 @@ export class StoredClients {
   /** By HMAC: whoever comes with the same login meanwhile waits for the same hash. */
   readonly #checks = new Map<string, Promise<Checked>>();
 
+  readonly #waitingFrom = new Map<string, number>();
   readonly #outcomes = { right: 0, wrong: 0, limited: 0, busy: 0 };
 
   constructor(private readonly parts: StoredParts) {
@@ -132,12 +135,23 @@ export class StoredClients {
     const key = proof.toString('hex');
     const running = this.#checks.get(key);
     if (running !== undefined) return running;
+    const place = placeOf(ask.remoteAddress);
+    const waiting = this.#waitingFrom.get(place) ?? 0;
+    if (waiting >= MOST_OF_ONE_PLACE) return Promise.resolve(this.#told('busy'));
+    this.#waitingFrom.set(place, waiting + 1);
     const check = this.#queue
       .run(() => this.#compare(ask, proof))
       .then((checked) => this.#told(checked ?? 'busy'))
-      .finally(() => this.#checks.delete(key));
+      .finally(() => this.#isOver(key, place));
     this.#checks.set(key, check);
     return check;
+  }
+
+  #isOver(key: string, place: string): void {
+    this.#checks.delete(key);
+    const left = (this.#waitingFrom.get(place) ?? 1) - 1;
+    if (left === 0) this.#waitingFrom.delete(place);
+    else this.#waitingFrom.set(place, left);
   }
 
   async #compare(ask: LoginCheck, proof: Buffer): Promise<Checked> {

@@ -14,6 +14,7 @@ import type { GatewayServices } from '../gateway/services.js';
 import { ChangeFeed } from '../storage/change-feed.js';
 import type { Database } from '../storage/ports.js';
 import type { Vault } from '../vault/vault.js';
+import type { Stores } from './stores.js';
 import { VaultLogins } from './vault-logins.js';
 
 /** What it is made of. */
@@ -67,7 +68,8 @@ export function keepLogins(parts: KeptParts): KeptLogins {
   };
   const feed = new ChangeFeed({ database, clock, onFollowing });
   feed.listen(desk);
-  const logins = vault === null ? null : new VaultLogins({ ...{ vault, audit, clock }, ...database });
+  const logins =
+    vault === null ? null : new VaultLogins({ vault, audit, clock, credentials: database.credentials });
   if (logins !== null) feed.listen(logins);
   return {
     ...{ failures, stored, desk, feed, logins: logins ?? noUpstreamLogins },
@@ -80,6 +82,17 @@ export function keepLogins(parts: KeptParts): KeptLogins {
       logins?.close();
     },
   };
+}
+
+/** The same in the stores of a configuration, or in what a test has in their place; null where there are none. */
+export function keptIn(
+  stores: Stores | Pick<KeptParts, 'database' | 'vault' | 'audit'> | null,
+  parts: Pick<KeptParts, 'clock' | 'emit'>,
+): KeptLogins | null {
+  if (stores === null) return null;
+  const { database, audit } = stores;
+  const vault = 'opened' in stores ? (stores.opened?.vault ?? null) : stores.vault;
+  return keepLogins({ ...parts, database, audit, vault });
 }
 
 /** As on a reload: what a client that is gone has open ends now; plain requests under way may finish. */

@@ -3,13 +3,12 @@
  * pools have it anyway, so that vault, storage and audit may be away while the crawl goes on. Follows the records: whoever
  * watches is told when a login is another, gone or there at last.
  */
-import { AuditUnavailable, type Audit } from '../access/audit-entry.js';
+import type { Audit } from '../access/audit-entry.js';
 import type { Clock } from '../core/clock.js';
 import { Secret } from '../core/secret.js';
 import type { LoginRead, NoLogin, UpstreamLogins } from '../exits/upstream-logins.js';
 import type { ChangeListener } from '../storage/change-feed.js';
 import type { CredentialRecords } from '../storage/credential-ports.js';
-import { StorageAway } from '../storage/ports.js';
 import { placeOfSecret } from '../vault/envelope.js';
 import { SealBroken, VaultSealed, type Vault } from '../vault/vault.js';
 
@@ -147,8 +146,7 @@ export class VaultLogins implements UpstreamLogins, ChangeListener {
   #failed(key: string, error: unknown): Looked {
     if (error instanceof VaultSealed) return this.#fromMemory(key, 'sealed');
     if (error instanceof SealBroken) return { read: none(key, 'unusable'), isLasting: true };
-    const isKnown = error instanceof StorageAway || error instanceof AuditUnavailable;
-    return this.#fromMemory(key, 'away', isKnown ? error.name : 'it failed');
+    return this.#fromMemory(key, 'away', error instanceof Error ? error.name : 'it failed');
   }
 
   /** What it was before, for as long as nobody can say. */

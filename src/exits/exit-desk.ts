@@ -131,7 +131,8 @@ export class ExitDesk {
   async relogin(credential: string, read: LoginRead): Promise<void> {
     const { roster, ledger, clock } = this.#parts;
     if (read.kind === 'none') {
-      for (const id of roster.credentials().get(credential) ?? []) await this.remove(id, `vault:${credential}`);
+      for (const id of roster.credentials().get(credential) ?? [])
+        await this.remove(id, `vault:${credential}`);
       return;
     }
     const { username, password } = read;

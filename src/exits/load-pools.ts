@@ -71,7 +71,9 @@ export async function readPoolSources(
   for (const [place, source] of spec.sources.entries()) {
     const options = logins.optionsOf(source, place);
     contents.push(
-      options === null ? emptyOf(source) : await contentOf(spec.name, { ...source, options }, { place, memory }),
+      options === null
+        ? emptyOf(source)
+        : await contentOf(spec.name, { ...source, options }, { place, memory }),
     );
   }
   return contents;

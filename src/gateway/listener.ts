@@ -126,7 +126,9 @@ export class Listener implements ConnectionHost, ArrivalHost {
       return;
     }
     try {
-      this.run(exchange, trace).catch((error: unknown) => failInternally(this.services, exchange, trace, error));
+      this.run(exchange, trace).catch((error: unknown) =>
+        failInternally(this.services, exchange, trace, error),
+      );
     } catch (error) {
       failInternally(this.services, exchange, trace, error);
     }

@@ -69,7 +69,10 @@ const LONGEST_TRAIL = 32;
 const TRACING = /^trac[ek]$/i;
 const NO_TRACE = refused({ code: 'not_implemented', detail: 'TRACE is not forwarded.' });
 const ODD_CONNECT = refused({ code: 'bad_request', detail: 'CONNECT is written in capitals.' });
-const TWO_LOGINS: Settled = refused({ code: 'bad_request', detail: 'Proxy-Authorization may come once only.' });
+const TWO_LOGINS: Settled = refused({
+  code: 'bad_request',
+  detail: 'Proxy-Authorization may come once only.',
+});
 
 /** A request with whoever sends it. */
 export interface Authenticated {

@@ -91,6 +91,10 @@ export const metricTable = {
   turnpike_client_connections_opened_total: counter('Connections of clients that were accepted.', 'listener'),
   turnpike_client_connections_closed_total: counter('Connections of clients that are over.', 'listener'),
   turnpike_client_connections_open: gauge('Connections of clients that are open.', 'listener'),
+  turnpike_login_checks_total: counter(
+    'Logins that were compared with the hash of a stored client, or were not: right, wrong, limited, busy.',
+    'outcome',
+  ),
   turnpike_connections_refused_total: counter('Connections that never became a request.', 'reason'),
   turnpike_upstream_connections_total: counter(
     'Connections to upstreams: opened, reused, stale, closed.',

@@ -85,6 +85,8 @@ export interface Gauges {
   readonly audit?: () => AuditReadings | null;
   /** Null where there is no vault, or its credentials were not read yet. */
   readonly credentials?: () => CredentialReadings | null;
+  /** Logins that cost a hash, by what came of them; null where nobody can be stored. */
+  readonly loginChecks?: () => ReadonlyMap<string, number> | null;
   readonly requestsWaiting?: () => number;
   readonly pacedPairs?: () => number;
   /** Exits that are this gateway's, by shared pool. */
@@ -126,6 +128,7 @@ function gaugesText(gauges: Gauges, version: string): string {
   return [
     text('turnpike_exchanges_open', asReading(gauges.exchangesOpen)),
     text('turnpike_tunnels_open', asReading(gauges.tunnelsOpen)),
+    text('turnpike_login_checks_total', byLabel(() => gauges.loginChecks?.() ?? new Map())),
     text('turnpike_upstream_connections_idle', asReading(gauges.upstreamConnectionsIdle)),
     text('turnpike_deadlines', asReading(gauges.deadlines)),
     text('turnpike_exits', exits),

@@ -21,7 +21,18 @@ describe('every kind of problem has its place and says what is wanted', () => {
       '1 routes[0].match.hosts: unknown setting; did you mean host?',
     ],
     ['interception: { trust: [] }', '1 interception: is not supported in this version'],
-    ['storage: { kind: sqlite }', '1 storage: is not supported in this version'],
+    [
+      'pools: { p: { upstreams: [ { url: "http://a:b@h:1", credential: "vault:x" } ] } }',
+      '1 pools.p.upstreams[0].url: the login is given twice: with the upstream and by credential',
+    ],
+    [
+      'pools: { p: { upstreams: [ { list: "http://h/l", credential: "vault:x" } ] } }',
+      '1 pools.p.upstreams[0].list: with a credential a list comes by https:// only: whoever changes it on the way would be sent the login',
+    ],
+    [
+      'pools: { p: { upstreams: [ { url: "http://h:1", credential: dc } ] } }',
+      '1 pools.p.upstreams[0].credential: expected vault:KEY with the key of a credential in the vault',
+    ],
     ['routes: [ { intercept: true } ]', '1 routes[0].intercept: is not supported in this version'],
     [
       'pools: { p: { sharing: ring } }',
@@ -71,7 +82,7 @@ describe('every kind of problem has its place and says what is wanted', () => {
     ],
     [
       'clients: [ { name: a, password: "vault:x" } ]',
-      '1 clients[0].password: vault: references are not supported in this version',
+      '1 clients[0].password: vault: is for credential of upstreams only; here env:NAME, file:path or the value are expected',
     ],
     ['bans: { cap: 1h }', '1 bans.cap: unknown setting; there are two: site_cap and transport_cap'],
     // Values.

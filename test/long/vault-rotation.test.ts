@@ -6,6 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/core/clock.js';
 import { openDatabase, type StorageSettings } from '../../src/storage/open-database.js';
 import { killedRotation } from '../support/killed-rotation.js';
+import { startPostgres } from '../support/real-postgres.js';
 import { tell } from '../support/process-figures.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'turnpike-rotation-'));
@@ -34,5 +35,16 @@ describe('K1 keys rotate while the rotating process is killed', () => {
   it.each([false, true])('over SQLite; sealed anew: %s', async (reencrypt) => {
     const storage = { kind: 'sqlite', path: join(folder, `${reencrypt}.db`), callMs: 10_000 } as const;
     await rotated(storage, storage, reencrypt);
+  });
+
+  it('over PostgreSQL', async () => {
+    const server = await startPostgres();
+    try {
+      const settings = server.settings(await server.withTables());
+      const given = { ...settings, password: settings.password?.reveal() };
+      await rotated(settings, given, false);
+    } finally {
+      await server.close();
+    }
   });
 });

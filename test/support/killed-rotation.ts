@@ -31,6 +31,10 @@ export interface KilledFigures {
   readonly p50: number;
   readonly p99: number;
   readonly max: number;
+  /** Seconds in which a use took longer than 250 ms. */
+  readonly stalls: number;
+  /** Kills that hit a process which had begun to move records. */
+  readonly struck: number;
   /** Keys that were made. */
   readonly terms: number;
   /** Secrets that did not say at the end what they said at the beginning. */
@@ -43,9 +47,12 @@ export interface KilledFigures {
 
 const script = join(import.meta.dirname, 'rotating-gateway.mjs');
 
+const SLOW_MS = 250;
+
 /** Uses secrets at a steady rate. */
 class Uses {
   readonly tookMs: number[] = [];
+  readonly slowSeconds = new Set<number>();
   readonly failures: string[] = [];
   readonly beganMs = performance.now();
   private readonly timer: NodeJS.Timeout;
@@ -67,7 +74,9 @@ class Uses {
     this.underWay += 1;
     try {
       await this.use(n);
-      this.tookMs.push(performance.now() - beganMs);
+      const tookMs = performance.now() - beganMs;
+      this.tookMs.push(tookMs);
+      if (tookMs > SLOW_MS) this.slowSeconds.add(Math.floor((beganMs - this.beganMs) / 1000));
     } catch (error) {
       this.failures.push(String(error));
     } finally {
@@ -91,7 +100,7 @@ export async function killedRotation(run: KilledRotation): Promise<KilledFigures
   const db = await run.connect();
   const reader = await vaultOver(db, 'reader', root);
   // It only reads: who rotates is killed.
-  (reader.rotation as KeyRotation).stop();
+  await (reader.rotation as KeyRotation).stop();
   await keepSecrets(db, reader, run.secrets);
   const uses = new Uses(async () => {
     const n = random.below(run.secrets);
@@ -99,23 +108,27 @@ export async function killedRotation(run: KilledRotation): Promise<KilledFigures
     if (shown !== `secret ${n}`) throw new Error(`c-${n} says ${shown}`);
   }, run.usesPerSecond);
   let complaints = '';
+  let struck = 0;
   const begin = async (instance: string, rotates: boolean) => {
     const { storage, reencrypt } = run;
     const given = JSON.stringify({ storage, key: root.toString('base64'), instance, rotates, reencrypt });
     const child = spawn(process.execPath, [script, given], { stdio: ['ignore', 'pipe', 'pipe'] });
     child.stderr.on('data', (text: Buffer) => (complaints += text.toString()));
+    let said = '';
+    child.stdout.on('data', (text: Buffer) => (said += text.toString()));
     await once(child.stdout, 'data');
-    return child;
+    return { child, hasMoved: () => said.includes('moves') };
   };
-  const end = async (child: Awaited<ReturnType<typeof begin>>): Promise<void> => {
+  const end = async ({ child }: Awaited<ReturnType<typeof begin>>): Promise<void> => {
     child.kill('SIGKILL');
     await once(child, 'exit');
   };
   for (let kill = 0; kill < run.kills; kill += 1) {
-    // Half of them come back under their old name, and half leave their leadership to run out.
-    const child = await begin(`rotator ${random.below(2) === 0 ? '' : kill}`, true);
+    // One in five comes under a name of its own, and waits until its forerunner's leadership has run out.
+    const begun = await begin(`rotator ${random.below(5) > 0 ? '' : kill}`, true);
     await new Promise((resolve) => setTimeout(resolve, random.float() * 700));
-    await end(child);
+    if (begun.hasMoved()) struck += 1;
+    await end(begun);
   }
   const last = await begin('last', false);
   const newest = async (): Promise<number> => Math.max(...(await db.keys.all()).map(({ term }) => term));
@@ -130,8 +143,8 @@ export async function killedRotation(run: KilledRotation): Promise<KilledFigures
   await reader.close();
   const took = [50, 99, 100].map((percent) => percentile(uses.tookMs, percent) ?? 0);
   return {
-    ...{ uses: uses.tookMs.length, failures: uses.failures, usesPerSecond, complaints },
-    ...{ p50: took[0] ?? 0, p99: took[1] ?? 0, max: took[2] ?? 0 },
+    ...{ uses: uses.tookMs.length, failures: uses.failures, usesPerSecond, complaints, struck },
+    ...{ p50: took[0] ?? 0, p99: took[1] ?? 0, max: took[2] ?? 0, stalls: uses.slowSeconds.size },
     ...figures,
   };
 }

@@ -79,16 +79,18 @@ export async function startPostgres(settings: readonly string[] = []): Promise<R
   let running = await start();
   const port = (fixedPort = running.port);
   const ask = (database: string, sql: string) => askOnce({ host: HOST, port, user: USER, database }, sql);
+  // It listens before it is ready.
+  const isReady = (): Promise<boolean> =>
+    ask('postgres', '').then(
+      () => true,
+      () => false,
+    );
+  await eventually('the server to be ready', isReady);
   const settingsOf = (database: string, changes: Partial<PostgresSettings> = {}): PostgresSettings => ({
     ...{ kind: 'postgres', host: HOST, port, database, username: USER, password: new Secret(PASSWORD) },
     ...{ tls: 'off', ca: null, connections: 8, callMs: 20_000 },
     ...changes,
   });
-  // It listens before it lets anybody in.
-  await eventually(
-    'the server to be ready',
-    async () => (await ask('postgres', '').catch(() => null)) !== null,
-  );
   await ask('postgres', `create database ${TEMPLATE}`);
   await (await openDatabase(settingsOf(TEMPLATE), { clock: systemClock })).close();
   let count = 0;
@@ -117,6 +119,7 @@ export async function startPostgres(settings: readonly string[] = []): Promise<R
         running = await start();
         return true;
       });
+      await eventually('the server to be ready', isReady);
     },
     close: async () => {
       await running.close();

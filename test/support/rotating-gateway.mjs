@@ -1,7 +1,7 @@
 /**
  * A process that keeps rotating the keys of a vault: for tests that kill it. What it needs stands in one argument as JSON:
- * `storage` (`url` as text), `key` (base64), `instance`, `rotates` (begins a rotation where none is under way) and `reencrypt`.
- * It runs what `npm run build` made, and says `open` once its vault is.
+ * `storage` (`password` as text), `key` (base64), `instance`, `rotates` (begins a rotation where none is under way) and `reencrypt`.
+ * It runs what `npm run build` made, says `open` once its vault is, and `moves` when it begins to keep a batch of records.
  */
 import { systemClock } from '../../dist/core/clock.js';
 import { systemBytes } from '../../dist/core/random.js';
@@ -10,8 +10,13 @@ import { openDatabase } from '../../dist/storage/open-database.js';
 import { openVault } from '../../dist/vault/key-vault.js';
 
 const { storage, key, instance, rotates, reencrypt } = JSON.parse(process.argv[2]);
-const settings = storage.kind === 'sqlite' ? storage : { ...storage, url: new Secret(storage.url) };
+const settings = storage.kind === 'sqlite' ? storage : { ...storage, password: new Secret(storage.password) };
 const db = await openDatabase(settings, { clock: systemClock });
+const reseal = db.credentials.reseal.bind(db.credentials);
+db.credentials.reseal = (seals) => {
+  process.stdout.write('moves\n');
+  return reseal(seals);
+};
 const vault = await openVault({
   ...{ db, instance, clock: systemClock, chance: systemBytes },
   rootKey: async () => Buffer.from(key, 'base64'),

@@ -65,7 +65,10 @@ function rowOf(services: AdminServices, wanted: string): ClientRow {
 
 function deskOf({ clientDesk }: AdminServices): ClientDeskPort {
   if (clientDesk !== null) return clientDesk;
-  throw new Problem('vault_off', 'Clients are stored where there is a storage; put this one into the configuration.');
+  throw new Problem(
+    'vault_off',
+    'Clients are stored where there is a storage; put this one into the configuration.',
+  );
 }
 
 function draftOf({ password, ...rest }: z.output<typeof change>, of: string): ClientDraft {
