@@ -4,7 +4,10 @@
  */
 
 const pureFolders = ['http1', 'protocol', 'facts', 'upstreams', 'routing', 'request', 'outcome', 'checkup'];
-const pureFiles = ['^src/vault/envelope\\.ts$', '^src/vault/keyring\\.ts$'];
+const pureFiles = [
+  ...['^src/vault/envelope\\.ts$', '^src/vault/keyring\\.ts$'],
+  ...['^src/access/audit-chain\\.ts$', '^src/access/audit-check\\.ts$'],
+];
 
 /** folder → folders it may import; `types` may be imported with `import type` only. */
 const importTable = {

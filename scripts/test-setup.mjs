@@ -8,7 +8,7 @@
  * To need one more program, add one row to `tools`.
  */
 import { spawnSync } from 'node:child_process';
-import { accessSync, chmodSync, constants, existsSync, rmSync, writeFileSync } from 'node:fs';
+import { accessSync, chmodSync, constants, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import process from 'node:process';
 
@@ -72,6 +72,13 @@ const tools = [
     use: 'the state that gateways share',
   },
   {
+    name: 'postgres',
+    debian: 'postgresql',
+    programs: ['postgres'],
+    version: ['--version'],
+    use: 'the store that gateways share',
+  },
+  {
     name: 'prometheus',
     debian: 'prometheus',
     programs: ['prometheus'],
@@ -93,12 +100,21 @@ const tools = [
   })),
 ];
 
-const searchPath = [...(process.env.PATH ?? '').split(delimiter), '/usr/local/sbin', '/usr/sbin', '/sbin'];
+/** Where Debian keeps the programs of PostgreSQL, by version. */
+const postgres = '/usr/lib/postgresql';
+const inSbin = ['/usr/local/sbin', '/usr/sbin', '/sbin'];
+
+/** Asked for anew each time: an installation may bring new folders. */
+function searchPath() {
+  const versions = existsSync(postgres) ? readdirSync(postgres) : [];
+  const ofPostgres = versions.map((version) => join(postgres, version, 'bin'));
+  return [...(process.env.PATH ?? '').split(delimiter), ...inSbin, ...ofPostgres];
+}
 
 /** The full path of the first of these programs that can be run, or undefined. */
 function findProgram(names) {
   for (const name of names) {
-    for (const folder of searchPath) {
+    for (const folder of searchPath()) {
       const path = join(folder, name);
       try {
         accessSync(path, constants.X_OK);

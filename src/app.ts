@@ -151,8 +151,8 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
     },
     start: async () => {
       await kept?.start(services);
-      vaultParts.start();
       const started = await listenAll(config, { listeners, admin: door.server, own });
+      await vaultParts.start();
       plant.start();
       proxyDoors.push(...started.proxy);
       phase = 'serving';

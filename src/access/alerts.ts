@@ -6,17 +6,7 @@ import type { AlertKind, AlertRaised } from '../core/alert-events.js';
 import type { Clock, Timer } from '../core/clock.js';
 import type { TurnpikeEvent } from '../core/events.js';
 import type { Random } from '../core/random.js';
-
-/** How the credentials of a policy stand now. */
-export interface PolicySupply {
-  readonly policy: string;
-  readonly usable: number;
-  readonly total: number;
-  /** Percent below which it is too few; null: as the configuration says. */
-  readonly minActive: number | null;
-  /** The policy's rate as percent of what the limits of its credentials add up to; null where either has none. */
-  readonly ratePercent: number | null;
-}
+import type { PolicySupply } from './policy-desk.js';
 
 /** Surroundings of the alerts. */
 export interface AlertParts {

@@ -11,7 +11,7 @@ import type { AuditEntry } from './audit-entry.js';
 export type UnhashedRow = Omit<AuditRow, 'hash'>;
 
 const mostChars = 1024;
-const mostDetailChars = 4096;
+const mostDetailChars = 8192;
 const mostDepth = 8;
 
 /** The same text for the same value, whatever the order of its names: stores may keep JSON in an order of their own. */

@@ -167,7 +167,8 @@ export class ChainCheck {
 
   /** A record that is proved may tell of other chains and of gaps. */
   private learn(state: ChainState, row: AuditRow): void {
-    if (row.action === 'audit.start') for (const each of anchorsOf(row)) this.anchor(each);
+    if (row.action === 'audit.start' || row.action === 'audit.heads')
+      for (const each of anchorsOf(row, this.settings.sink)) this.anchor(each);
     if (row.action !== 'audit.gap' || row.detail['sink'] !== this.settings.sink) return;
     const { from, to, hash } = row.detail;
     if (typeof from === 'number' && typeof to === 'number' && typeof hash === 'string')
@@ -195,11 +196,12 @@ export class ChainCheck {
   }
 }
 
-/** The chains before, as the first record of a chain names them. */
-function anchorsOf(row: AuditRow): Anchor[] {
-  const before = row.detail['before'];
-  if (!Array.isArray(before)) return [];
-  return before.flatMap((each): Anchor[] => {
+/** The chains before that this sink knew, as a record of another chain names them. */
+function anchorsOf(row: AuditRow, sink: CheckSettings['sink']): Anchor[] {
+  const before = row.detail['before'] as Readonly<Record<string, unknown>> | null | undefined;
+  const named = before?.[sink];
+  if (!Array.isArray(named)) return [];
+  return named.flatMap((each: unknown): Anchor[] => {
     if (!Array.isArray(each)) return [];
     const [chain, n, hash] = each as unknown[];
     const isAnchor = typeof chain === 'string' && typeof n === 'number' && typeof hash === 'string';

@@ -6,7 +6,7 @@ import { closeSync, constants, fsyncSync, openSync } from 'node:fs';
 import { open, stat, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { AuditRow } from '../storage/ports.js';
-import { anchorLine, readAuditLine, recordLine, tornMark } from './audit-lines.js';
+import { anchorLine, headOfLine, readAuditLine, recordLine, tornMark } from './audit-lines.js';
 import { linesOf } from './audit-reading.js';
 import type { AuditSink, ChainHead } from './audit-sink.js';
 
@@ -39,8 +39,8 @@ export class AuditFile implements AuditSink {
   async heads(): Promise<readonly ChainHead[]> {
     await this.opened();
     const heads = new Map<string, ChainHead>();
-    for await (const { chain, n, hash, atMs } of this.tail()) {
-      if (n > (heads.get(chain)?.n ?? 0)) heads.set(chain, { chain, n, hash, atMs });
+    for await (const { head } of this.tail()) {
+      if (head.n > (heads.get(head.chain)?.n ?? 0)) heads.set(head.chain, head);
     }
     return [...heads.values()];
   }
@@ -48,9 +48,11 @@ export class AuditFile implements AuditSink {
   async read(chain: string, from: number, limit: number): Promise<readonly AuditRow[]> {
     const rows: AuditRow[] = [];
     let next = from;
-    for await (const row of this.tail()) {
-      if (row.chain !== chain || row.n !== next) continue;
-      rows.push(row);
+    for await (const { head, text } of this.tail()) {
+      if (head.chain !== chain || head.n !== next) continue;
+      const line = readAuditLine(text);
+      if (line.kind !== 'record') continue;
+      rows.push(line.row);
       next += 1;
       if (rows.length === limit) break;
     }
@@ -106,11 +108,11 @@ export class AuditFile implements AuditSink {
   }
 
   /** The records at the end of the file. */
-  private async *tail(): AsyncGenerator<AuditRow> {
+  private async *tail(): AsyncGenerator<{ readonly head: ChainHead; readonly text: string }> {
     const { size } = await stat(this.path);
     for await (const { text } of linesOf(this.path, Math.max(0, size - tailBytes))) {
-      const line = readAuditLine(text);
-      if (line.kind === 'record') yield line.row;
+      const head = headOfLine(text);
+      if (head !== null) yield { head, text };
     }
   }
 }

@@ -34,6 +34,13 @@ const anchorShape = z.strictObject({
   hash: z.string(),
 });
 
+const loggedShape = z.object({
+  event: z.literal('audit_anchored'),
+  chain: z.string(),
+  n: z.int().min(1),
+  hash: z.string(),
+});
+
 /** A record as a line, without its line feed. */
 export function recordLine(row: AuditRow): string {
   const { chain, n, atMs, action, actor, address, credential, token, policy, target, task, outcome } = row;
@@ -41,6 +48,18 @@ export function recordLine(row: AuditRow): string {
     ...{ chain, n, atMs, action, actor, address, credential, token, policy, target, task, outcome },
   });
   return `${head.slice(0, -1)},"detail":${canonicalJson(row.detail)},"hash":${JSON.stringify(row.hash)}}`;
+}
+
+const lineStart = /^\{"chain":"([^"\\]{1,200})","n":(\d{1,15}),"atMs":(\d{1,15}),/;
+const lineEnd = /,"hash":"([0-9a-f]{64})"\}$/;
+
+/** Which record of which chain a line holds, without a look at what it says: files are long. Null where it holds none. */
+export function headOfLine(text: string): ChainHead | null {
+  const start = lineStart.exec(text);
+  const end = start === null ? null : lineEnd.exec(text);
+  if (start === null || end === null) return null;
+  const [, chain = '', n = '', atMs = ''] = start;
+  return { chain, n: Number(n), atMs: Number(atMs), hash: end[1] ?? '' };
 }
 
 /** An anchor as a line, without its line feed. */
@@ -70,4 +89,12 @@ export function readAuditLine(text: string): AuditLine {
   const { anchor: chain, ...rest } = anchor.data;
   const head = { chain, ...rest };
   return { kind: 'anchor', head, isExact: anchorLine(head) === text };
+}
+
+/** An anchor in a line of the gateway's log; null where it is none. */
+export function readLoggedAnchor(text: string): { chain: string; n: number; hash: string } | null {
+  const { success, data } = loggedShape.safeParse(parsed(text));
+  if (!success) return null;
+  const { chain, n, hash } = data;
+  return { chain, n, hash };
 }

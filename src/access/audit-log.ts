@@ -10,7 +10,7 @@ import { AuditBacklog } from './audit-backlog.js';
 import { ChainWriter } from './audit-chain.js';
 import { AuditUnavailable, type Audit, type AuditEntry } from './audit-entry.js';
 import { AuditLane } from './audit-lane.js';
-import { sinksOpened } from './audit-opening.js';
+import { sinksOpened, type KnownChains } from './audit-opening.js';
 import type { AuditSink } from './audit-sink.js';
 
 /** Surroundings of an audit. */
@@ -88,7 +88,7 @@ class ChainedAudit implements AuditLog {
   private recorded = 0;
   private refused = 0;
   private unused: { from: number; to: number } | null = null;
-  private before: readonly unknown[] | null = null;
+  private before: KnownChains | null = null;
   private isPumpDue = false;
   private isClosed = false;
   private deadline: Timer | null = null;
@@ -149,9 +149,9 @@ class ChainedAudit implements AuditLog {
   }
 
   /** A sink was opened: what it knows of chains before. */
-  private opened(before: readonly unknown[]): void {
-    if (this.backlog.last === 0) this.before = [...(this.before ?? []), ...before];
-    else if (before.length > 0) this.note('audit.heads', { before: before as never });
+  private opened(before: KnownChains): void {
+    if (this.backlog.last === 0) this.before = { ...this.before, ...before };
+    else this.note('audit.heads', { before });
     this.pump();
   }
 
@@ -192,7 +192,7 @@ class ChainedAudit implements AuditLog {
       this.backlog.add(row);
       return row.n;
     };
-    if (writer.last.n === 0) add(chainEntry('audit.start', { before: this.before as never }));
+    if (writer.last.n === 0) add(chainEntry('audit.start', { before: this.before }));
     const room = mostUnconfirmed - (this.backlog.last - this.confirmed);
     for (const each of this.waiting.splice(0, Math.max(0, room))) {
       each.n = add(each.entry);

@@ -12,19 +12,26 @@ const patienceMs = 1000;
 const mostNamed = 30;
 const portion = 1000;
 
-/** Opens the sinks; calls `onOpen` with the heads of chains that they know, first when all or one of them have answered. */
+/** Chains that a sink knew, each with place and hash of its last record. */
+export type KnownChains = Readonly<Record<string, readonly (readonly [string, number, string])[]>>;
+
+/**
+ * Opens the sinks; calls `onOpen` with the chains that they know: first when all have answered, or one has and the others
+ * take too long. A sink is held to those only that it knew itself: a table may be a whole fleet's, a file is one gateway's.
+ */
 export function sinksOpened(
   lanes: readonly AuditLane[],
   clock: Clock,
-  onOpen: (before: readonly [string, number, string][]) => void,
+  onOpen: (before: KnownChains) => void,
 ): void {
   const known = new Map<AuditSink, readonly ChainHead[]>();
   let isLate = false;
-  let told = 0;
+  const told = new Set<AuditSink>();
   const tell = (): void => {
-    if (known.size === told || (known.size < lanes.length && !isLate)) return;
-    told = known.size;
-    onOpen(newest([...known.values()].flat()));
+    const fresh = [...known].filter(([sink]) => !told.has(sink));
+    if (fresh.length === 0 || (known.size < lanes.length && !isLate)) return;
+    for (const [sink] of fresh) told.add(sink);
+    onOpen(Object.fromEntries(fresh.map(([{ name }, heads]) => [name, newest(heads)])));
   };
   clock.after(patienceMs, () => {
     isLate = true;
@@ -40,11 +47,8 @@ export function sinksOpened(
   }
 }
 
-/** The newest heads, each chain once, with the farthest place that is known. */
 function newest(heads: readonly ChainHead[]): [string, number, string][] {
-  const farthest = new Map<string, ChainHead>();
-  for (const head of heads) if (head.n > (farthest.get(head.chain)?.n ?? 0)) farthest.set(head.chain, head);
-  const sorted = [...farthest.values()].sort((a, b) => b.atMs - a.atMs);
+  const sorted = heads.toSorted((a, b) => b.atMs - a.atMs);
   return sorted.slice(0, mostNamed).map(({ chain, n, hash }) => [chain, n, hash]);
 }
 

@@ -2,8 +2,8 @@
 import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { readAuditLine } from './audit-lines.js';
-import type { ChainCheck } from './audit-check.js';
+import type { Anchor, ChainCheck } from './audit-check.js';
+import { readAuditLine, readLoggedAnchor } from './audit-lines.js';
 
 const LINE_FEED = 10;
 
@@ -32,12 +32,23 @@ export async function* linesOf(path: string, start = 0): AsyncGenerator<FileLine
   if (rest.length > 0) yield { text: textOf(Buffer.concat(rest)), isWhole: false };
 }
 
-/** Gives all that stands in a file to a check: anchors first, then records. */
-export async function checkFile(path: string, check: ChainCheck): Promise<void> {
+/** How far chains had come, as a file of the audit or a log of a gateway says. */
+export async function anchorsIn(path: string): Promise<Anchor[]> {
+  const anchors: Anchor[] = [];
   for await (const { text } of linesOf(path)) {
     const line = readAuditLine(text);
-    if (line.kind === 'anchor' && line.isExact) check.anchor(line.head);
+    if (line.kind === 'anchor' && line.isExact) anchors.push(line.head);
+    else if (line.kind === 'unreadable' && text.includes('audit_anchored')) {
+      const logged = readLoggedAnchor(text);
+      if (logged !== null) anchors.push(logged);
+    }
   }
+  return anchors;
+}
+
+/** Gives all that stands in a file to a check: anchors first, then records. */
+export async function checkFile(path: string, check: ChainCheck): Promise<void> {
+  for (const each of await anchorsIn(path)) check.anchor(each);
   await checkRecords(path, check);
 }
 

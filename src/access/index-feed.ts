@@ -16,7 +16,7 @@ const POLL_MS = 400;
 const PAGE = 1000;
 const CHANGES = 500;
 /** Credentials that a new policy looks at in one turn of the event loop. */
-const FILLED_AT_ONCE = 2000;
+const FILLED_AT_ONCE = 1000;
 /** Uses are exchanged this often. */
 const USES_MS = 5000;
 /** Gateways' clocks may differ by so much, and none misses a use. */

@@ -1,5 +1,6 @@
 /** From a secret as JSON to its seal; the plain bytes are wiped. */
 import type { SealedSecret } from '../storage/credential-ports.js';
+import { placeOfSecret } from '../vault/envelope.js';
 import type { Vault } from '../vault/vault.js';
 
 /** Seals the secret of a credential. @throws {VaultSealed} */
@@ -10,7 +11,7 @@ export function sealSecret(
 ): SealedSecret {
   const plain = Buffer.from(json, 'utf8');
   try {
-    return { id, version, ...vault.seal({ type: 'credential', id, column: 'secret', version }, plain) };
+    return { id, version, ...vault.seal(placeOfSecret(id, version), plain) };
   } finally {
     plain.fill(0);
   }

@@ -14,6 +14,7 @@ import type {
   TokenState,
 } from '../storage/credential-ports.js';
 import { StorageAway } from '../storage/ports.js';
+import { placeOfSecret } from '../vault/envelope.js';
 import type { Vault } from '../vault/vault.js';
 import { auditedContext, contextFault } from './acquire-context.js';
 import type { Acquiring } from './acquire.js';
@@ -126,11 +127,7 @@ export class Tokens implements TokenDesk {
     const { tokens, vault } = this.#parts;
     try {
       await this.#record('token.redeem', token, by, { outcome: 'ok', detail: { version: secret.version } });
-      const { id } = credential;
-      return vault.reveal(
-        { type: 'credential', id, column: 'secret', version: secret.version },
-        secret.sealed,
-      );
+      return vault.reveal(placeOfSecret(credential.id, secret.version), secret.sealed);
     } catch (error) {
       await tokens.unuse(token.hash).catch(passOver);
       throw error;

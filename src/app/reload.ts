@@ -41,6 +41,7 @@ const fixed: readonly { readonly name: string; readonly of: (config: Config) => 
   { name: 'listen.admin_hosts', of: ({ adminHosts }) => adminHosts },
   { name: 'admin', of: ({ adminApi }) => adminApi },
   { name: 'state', of: ({ state }) => state },
+  { name: 'storage', of: ({ storage }) => storage },
   { name: 'cluster', of: ({ cluster }) => cluster },
   { name: 'data_dir', of: ({ dataDir }) => dataDir },
   { name: 'log.file', of: ({ log }) => log.file },
@@ -59,6 +60,7 @@ const sections: readonly { readonly name: string; readonly of: (config: Config) 
   ).map((name) => ({ name, of: (config: Config) => config[name] })),
   { name: 'log', of: ({ log }) => log },
   { name: 'state', of: ({ state }) => state },
+  { name: 'storage', of: ({ storage }) => storage },
   { name: 'cluster', of: ({ cluster }) => cluster },
   { name: 'data_dir', of: ({ dataDir }) => dataDir },
 ];

@@ -2,6 +2,7 @@
  * What outlives the process, opened before the rules are built, since pools may ask for logins there: the database, the
  * vault over it and the audit. Nothing is opened where neither a vault nor a storage is configured.
  */
+import { watchDisks, type AuditDisk } from '../access/audit-disk.js';
 import { AuditUnavailable, type Audit } from '../access/audit-entry.js';
 import { AuditFile } from '../access/audit-file.js';
 import { openAuditLog, type AuditLog } from '../access/audit-log.js';
@@ -47,9 +48,11 @@ export async function openStores(config: Config, parts: StoreParts): Promise<Sto
   if (config.vault === null && !config.storage.isSet) return null;
   const database = await openDatabase(config.storage, { clock: parts.clock });
   const opened = config.vault === null ? null : await openKeyed(config, config.vault, { ...parts, database });
+  const stopWatch = opened === null ? () => undefined : watchDisks(disksOf(config), parts);
   return {
     ...{ database, opened, audit: opened?.audit ?? noAudit },
     close: async () => {
+      stopWatch();
       await opened?.audit.close();
       await opened?.vault.close();
       await database.close();
@@ -76,6 +79,14 @@ async function openKeyed(
       source = next;
     },
   };
+}
+
+/** Where the audit is on a disk of this machine. */
+function disksOf({ storage, audit: { file } }: Config): AuditDisk[] {
+  return [
+    ...(storage.kind === 'sqlite' ? [{ disk: 'database', path: storage.path } as const] : []),
+    ...(file === null ? [] : [{ disk: 'file', path: file } as const]),
+  ];
 }
 
 /** Chance for choices as it is given; ids always from the machine, so that they are unique and nobody guesses them. */

@@ -20,7 +20,11 @@ import type { KeptLogins } from './kept-logins.js';
 import { idsOf, type OpenedVault, type Stores } from './stores.js';
 
 /** How often is looked whether policies have enough credentials. */
-const LOOK_MS = 5000;
+const LOOK_MS = 2000;
+
+/** A second in all: records that take longer to be read are for later, and what asks for them is told so. */
+const FIRST_LOOKS = 50;
+const FIRST_LOOK_MS = 20;
 
 /** Surroundings of the alerts. */
 export interface WatchParts {
@@ -84,7 +88,8 @@ export interface VaultParts {
   readonly services: VaultServices | null;
   readonly gauges: Pick<Gauges, 'vault' | 'audit' | 'credentials'>;
   status(): VaultStatus;
-  start(): void;
+  /** Begins to read what there is; resolves once it is read, or soon where that takes longer. */
+  start(): Promise<void>;
   /** Takes another configuration over, and tries its key where the vault is sealed. */
   use(config: Config): void;
   /** Opens the file of the audit anew, for whoever moved it away. */
@@ -116,10 +121,11 @@ export function makeVaultParts(parts: VaultDeskParts): VaultParts {
       vault: opened?.vault.state.kind ?? 'off',
       storage: stores === null ? 'off' : parts.kept?.feed.trouble === null ? 'up' : 'away',
     }),
-    start: () => {
+    start: async () => {
       if (desks === null) return;
       desks.start();
       look();
+      for (let looks = 0; !desks.isReady && looks < FIRST_LOOKS; looks++) await pause(clock, FIRST_LOOK_MS);
     },
     use: (config) => {
       watch.use(config);
@@ -135,6 +141,10 @@ export function makeVaultParts(parts: VaultDeskParts): VaultParts {
       await stores?.close();
     },
   };
+}
+
+function pause(clock: Clock, ms: number): Promise<void> {
+  return new Promise((resolve) => void clock.after(ms, resolve));
 }
 
 function desksOf(stores: Stores, { vault, audit }: OpenedVault, parts: VaultDeskParts): Desks {

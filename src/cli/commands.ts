@@ -9,6 +9,8 @@ import { generate } from './generate.js';
 import type { Output } from './output.js';
 import { rulesListCommand } from './rules/list.js';
 import { rulesTestCommand } from './rules/test.js';
+import { auditSearchCommand } from './audit/search.js';
+import { auditVerifyCommand } from './audit/verify.js';
 import { clusterCommand } from './cluster.js';
 import { remoteCommands } from './remote.js';
 import { serve } from './serve.js';
@@ -62,6 +64,8 @@ export const commands: readonly CommandRow[] = [
   ...credentialCommands,
   ...policyCommands,
   clusterCommand,
+  auditVerifyCommand,
+  auditSearchCommand,
   vaultInitCommand,
   ...vaultKeyCommands,
   ...vaultStoreCommands,

@@ -157,8 +157,20 @@ export interface AlertsConfig {
     readonly allow: readonly string[];
   }[];
 }
-/** A PostgreSQL. */
+/** Where the records are; `isSet`: the configuration says so, and nobody guessed. */
+export type StorageConfig = { readonly isSet: boolean; readonly callMs: number } & (
+  | { readonly kind: 'sqlite'; readonly path: string }
+  | (PostgresAt & {
+      readonly kind: 'postgres';
+      /** PEM of the authorities that judge its certificate; null: the system's. */
+      readonly ca: string | null;
+      readonly connections: number;
+    })
+);
+
+/** Where a PostgreSQL is, and who we are there. */
 export interface PostgresAt {
+  /** A name, an address, or the folder of its socket. */
   readonly host: string;
   readonly port: number;
   readonly database: string;
@@ -167,12 +179,6 @@ export interface PostgresAt {
   /** `encrypted`: whoever it is; `authority`: its certificate is judged; `full`: its name, too. */
   readonly tls: 'off' | 'encrypted' | 'authority' | 'full';
 }
-
-/** Where the records are; `isSet`: the configuration says so, and nobody guessed. */
-export type StorageConfig = { readonly isSet: boolean; readonly callMs: number } & (
-  | { readonly kind: 'sqlite'; readonly path: string }
-  | ({ readonly kind: 'postgres'; readonly ca: string | null; readonly connections: number } & PostgresAt)
-);
 
 /** Where the root key of the vault comes from. */
 export type VaultConfig =

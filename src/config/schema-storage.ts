@@ -15,7 +15,7 @@ export const storageSchema = withHelp(
         example: './data/turnpike.db',
       }).optional(),
       url: withHelp(secretRef('the URL of a PostgreSQL'), {
-        help: 'With postgres: postgres://USER:PASSWORD@HOST:PORT/DATABASE, best as env:NAME or file:path.',
+        help: 'With postgres: postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=MODE, best as env:NAME or file:path. Modes: verify-full (the default but for this machine), verify-ca, require, disable.',
         example: 'env:DATABASE_URL',
       }).optional(),
       ca: withHelp(text('a path'), {

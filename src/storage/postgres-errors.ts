@@ -17,6 +17,11 @@ const passing: readonly (readonly [string, string])[] = [
   ['58', 'the disk of the database fails'],
 ];
 
+const untrusted = [
+  ...['DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
+  ...['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'CERT_HAS_EXPIRED', 'ERR_TLS_CERT_ALTNAME_INVALID'],
+];
+
 /** Only somebody mends these; the message is for them. */
 const lasting: readonly (readonly [string, RefusedWhy, string])[] = [
   ['28', 'login_refused', 'it refuses the login: check user and password of storage.url'],
@@ -24,6 +29,9 @@ const lasting: readonly (readonly [string, RefusedWhy, string])[] = [
   ['3F', 'not_ours', 'there is no schema to make tables in: create one, or set search_path'],
   ['42501', 'not_writable', 'the user may not make the tables: grant CREATE on the schema'],
   ['42P07', 'not_ours', 'it has tables of another program: give Turnpike a database or schema of its own'],
+  ...untrusted.map(
+    (code) => [code, 'login_refused', 'its certificate is not trusted: see storage.ca'] as const,
+  ),
   ['42723', 'not_ours', 'it has functions of another program: give Turnpike a database or schema of its own'],
 ];
 
@@ -45,7 +53,9 @@ export function errorOf(error: unknown): unknown {
   const code = codeOf(error);
   const reason = passing.find(([start]) => code.startsWith(start))?.[1];
   if (reason !== undefined) return new StorageAway(reason, { cause: error });
-  return isOfServer(error) ? error : new StorageAway('the database is not reached', { cause: error });
+  if (isOfServer(error)) return error;
+  const text = error instanceof Error ? error.message || code : code;
+  return new StorageAway(`the database is not reached: ${text}`, { cause: error });
 }
 
 /** The same while the database is opened, when a person can be told. */

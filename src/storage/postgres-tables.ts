@@ -38,10 +38,11 @@ async function checkServer(client: Client): Promise<void> {
 
 /** 0 where there is nothing yet. @throws {StorageRefused} where a later version was here */
 async function versionOf(client: Client): Promise<number> {
-  const there = await client.query<{ name: string | null }>(
-    `select to_regclass('turnpike_schema')::text as name`,
+  // Not to_regclass: it may remember from before the lock that there was none.
+  const there = await client.query(
+    `select 1 from pg_catalog.pg_class where relname = 'turnpike_schema' and pg_catalog.pg_table_is_visible(oid)`,
   );
-  if (typeof there.rows[0]?.name !== 'string') return 0;
+  if (there.rows.length === 0) return 0;
   const { rows } = await client.query<{ version: number }>('select version from turnpike_schema');
   const version = rows[0]?.version ?? 0;
   if (version > schemaVersion)

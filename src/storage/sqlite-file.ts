@@ -10,6 +10,7 @@ const MAGIC = 'SQLite format 3\0';
 
 const whyByCode = new Map<string, readonly [RefusedWhy, string]>([
   ['ENOENT', ['no_such_place', 'there is no such folder']],
+  ['EEXIST', ['no_such_place', 'a part of its path is no folder']],
   ['ENOTDIR', ['no_such_place', 'a part of its path is no folder']],
   ['EISDIR', ['not_ours', 'it is a folder']],
   ['EACCES', ['not_writable', 'this user may not write there']],
@@ -60,8 +61,7 @@ function checkStart(file: number, path: string): void {
 const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? 'unknown';
 
 function refusalOf(error: unknown, path: string): unknown {
-  const known = whyByCode.get(codeOf(error));
-  if (error instanceof StorageRefused || known === undefined) return error;
-  const [why, text] = known;
+  if (error instanceof StorageRefused) return error;
+  const [why, text] = whyByCode.get(codeOf(error)) ?? ['not_writable', codeOf(error)];
   return new StorageRefused(why, `the database ${path} can't be opened: ${text}`, { cause: error });
 }

@@ -42,7 +42,7 @@ export class SqliteThread {
 
   /** Starts a thread; resolves once it has the file open. @throws {StorageRefused | StorageAway} */
   static open(setup: ThreadSetup): Promise<SqliteThread> {
-    const worker = new Worker(workerFile(), { workerData: setup });
+    const worker = new Worker(workerFile(), { workerData: setup, execArgv: [] });
     const thread = new SqliteThread(worker);
     worker.ref();
     return new Promise((resolve, reject) => {

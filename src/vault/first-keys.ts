@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { KEY_BYTES } from '../core/aead.js';
-import type { KeyRecords, KeyRow } from '../storage/ports.js';
+import type { Database, KeyRecords, KeyRow } from '../storage/ports.js';
 import { type Chance, checkValue, fitsCheck, wrapKey } from './envelope.js';
 import { placeOfKey } from './held-keys.js';
 import { nextTerm } from './keyring.js';
@@ -16,11 +16,17 @@ const NAME = 'name';
 /** Whether a root key is this vault's. */
 export type RootFits = 'fits' | 'wrong' | 'check_lost';
 
-/** Compares a root key with the check value; makes that where nothing was kept yet. @throws {StorageAway} */
-export async function fitsVault(keys: KeyRecords, root: Buffer, chance: Chance): Promise<RootFits> {
+/** Compares a root key with the check value; makes that where nothing was kept yet: no key and no secret. @throws {StorageAway} */
+export async function fitsVault(
+  { keys, credentials }: Pick<Database, 'keys' | 'credentials'>,
+  root: Buffer,
+  chance: Chance,
+): Promise<RootFits> {
   let check = await keys.value(CHECK);
   if (check === null) {
-    if ((await keys.all()).length > 0) return 'check_lost';
+    const isUsed =
+      (await keys.all()).length > 0 || (await credentials.list({ after: null, limit: 1 })).length > 0;
+    if (isUsed) return 'check_lost';
     check = await keys.setValue(CHECK, checkValue(root, chance));
   }
   return fitsCheck(root, check) ? 'fits' : 'wrong';

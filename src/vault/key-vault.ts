@@ -2,8 +2,6 @@
  * The vault over a store: makes the first keys, keeps up with what other gateways do to them, tells them which it knows, and
  * tries again where the store was away. A wrong root key seals it, and nothing is written under that.
  */
-import { hkdfSync } from 'node:crypto';
-import { KEY_BYTES } from '../core/aead.js';
 import type { Clock, Timer } from '../core/clock.js';
 import type { Emit } from '../core/events.js';
 import { type Database, type KeyRow, StorageAway } from '../storage/ports.js';
@@ -12,6 +10,7 @@ import { fitsVault, makeFirstKeys, type RootFits } from './first-keys.js';
 import { HeldKeys } from './held-keys.js';
 import { RootKeyTrouble } from './root-key.js';
 import { KeyRotation, type RotationPace } from './rotation.js';
+import { subKeyFrom } from './sub-keys.js';
 import { type KeyView, SealBroken, type Vault, VaultSealed, type VaultState } from './vault.js';
 import { WrapCounts } from './wrap-counts.js';
 
@@ -40,11 +39,11 @@ const standardPace: RotationPace = { batch: 200, pauseMs: 100 };
 
 const whyNot: Readonly<Record<Exclude<RootFits, 'fits'>, string>> = {
   wrong: 'the root key is not the one that this vault was made with',
-  check_lost: 'the store holds keys and not the value that the root key is checked by: it is damaged',
+  check_lost: 'the store is in use and has lost the value that the root key is checked by: it is damaged',
 };
 const storeAway: Sealed = { kind: 'sealed', why: 'the store can not be asked', isStore: true };
 
-/** Opens a vault, or gives it sealed; it is up to date from then on. Rejects only where something is wrong with the program. */
+/** Opens a vault, or gives it sealed; it is up to date from then on. Never rejects. */
 export async function openVault(parts: VaultParts): Promise<Vault> {
   const vault = new KeyVault(parts);
   await vault.begin();
@@ -60,6 +59,7 @@ class KeyVault implements Vault {
   /** Until when a key that the root key didn't open is not tried again. */
   #shutUntilMs = -Infinity;
   #work: Promise<void> = Promise.resolve();
+  #nextRead: Promise<void> | null = null;
   #timer: Timer | null = null;
   #isTold = false;
   #isClosed = false;
@@ -110,7 +110,7 @@ class KeyVault implements Vault {
     this.#demandOpen();
     const key = this.#held.derive();
     if (key === null) throw new VaultSealed('the key that others come from is gone');
-    return Buffer.from(hkdfSync('sha256', key, 'turnpike vault', label, KEY_BYTES));
+    return subKeyFrom(key, label);
   }
 
   keys(): readonly KeyView[] {
@@ -124,7 +124,12 @@ class KeyVault implements Vault {
   }
 
   async refresh(): Promise<void> {
-    await this.#inTurn(() => this.#read());
+    // Whoever asks while one waits for its turn is served by that one.
+    this.#nextRead ??= this.#inTurn(() => {
+      this.#nextRead = null;
+      return this.#read();
+    });
+    await this.#nextRead;
     void this.rotation.go();
   }
 
@@ -138,7 +143,8 @@ class KeyVault implements Vault {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#timer?.cancel();
-    this.rotation.stop();
+    // Its keys are wiped below.
+    await this.rotation.stop();
     await this.#inTurn(async () => {
       await this.#wraps.flush();
       await this.parts.db.instances.leave(this.parts.instance);
@@ -151,16 +157,17 @@ class KeyVault implements Vault {
     if (this.state.kind === 'sealed') throw new VaultSealed(this.state.why);
   }
 
-  /** One thing at a time is done to the keys; what the store or the root key spoil is kept as the state. */
+  /** One thing at a time is done to the keys; what the store or the root key spoil is kept as the state. Never rejects. */
   #inTurn(work: () => Promise<void>): Promise<void> {
-    const turn = this.#work.then(work).catch((error: unknown) => {
-      if (error instanceof StorageAway) this.#sealedBy(storeAway);
-      else if (error instanceof RootKeyTrouble)
-        this.#sealedBy({ kind: 'sealed', why: error.message, isStore: false });
-      else throw error;
+    this.#work = this.#work.then(work).catch((error: unknown) => {
+      if (error instanceof StorageAway) return this.#sealedBy(storeAway);
+      if (error instanceof RootKeyTrouble)
+        return this.#sealedBy({ kind: 'sealed', why: error.message, isStore: false });
+      const fault = error instanceof Error ? error.name : 'unknown';
+      this.parts.emit({ type: 'note', level: 'error', what: 'vault_failed', detail: { fault } });
+      this.#sealedBy({ kind: 'sealed', why: `a fault of the program (${fault})`, isStore: false });
     });
-    this.#work = turn.catch(() => undefined);
-    return turn;
+    return this.#work;
   }
 
   /** An open vault stays open: it has its keys. */
@@ -179,7 +186,7 @@ class KeyVault implements Vault {
   async #withRoot<T>(work: (root: Buffer) => Promise<T>): Promise<T> {
     const root = await this.parts.rootKey();
     try {
-      const fits = await fitsVault(this.parts.db.keys, root, this.parts.chance);
+      const fits = await fitsVault(this.parts.db, root, this.parts.chance);
       if (fits !== 'fits') throw new RootKeyTrouble(whyNot[fits]);
       return await work(root);
     } finally {
@@ -205,7 +212,7 @@ class KeyVault implements Vault {
   }
 
   async #read(): Promise<void> {
-    if (this.state.kind !== 'open') return;
+    if (this.state.kind !== 'open' || this.#isClosed) return;
     const before = new Map(this.#held.rows.map(({ id, state }) => [id, state]));
     const rows = await this.parts.db.keys.all();
     if (this.#held.lacks(rows)) await this.#unwrap(rows);
@@ -247,16 +254,11 @@ class KeyVault implements Vault {
   }
 
   async #beat(): Promise<void> {
-    try {
-      await this.#inTurn(async () => {
-        if (this.state.kind === 'sealed') return this.state.isStore ? this.#open() : undefined;
-        await this.#wraps.flush();
-        await this.#read();
-      });
-      void this.rotation.go();
-    } catch (error) {
-      const detail = { fault: error instanceof Error ? error.name : 'unknown' };
-      this.parts.emit({ type: 'note', level: 'error', what: 'vault_failed', detail });
-    }
+    await this.#inTurn(async () => {
+      if (this.state.kind === 'sealed') return this.state.isStore ? this.#open() : undefined;
+      await this.#wraps.flush();
+      await this.#read();
+    });
+    void this.rotation.go();
   }
 }

@@ -95,7 +95,7 @@ const settleName = (id: string): string => `settle ${id}`;
 export class KeyRotation implements Rotation {
   #progress: RotationProgress = { phase: 'idle', term: 0, waitsFor: [], left: 0, total: 0, broken: 0 };
   #countedMs = -Infinity;
-  #isBusy = false;
+  #going: Promise<void> | null = null;
   #isOver = false;
   #rest: { readonly timer: Timer; readonly end: () => void } | null = null;
   readonly #mover: RecordMover;
@@ -156,23 +156,27 @@ export class KeyRotation implements Rotation {
 
   /** Takes what steps there are; returns at once where that is under way. Called at every beat of the vault. Never rejects. */
   async go(): Promise<void> {
-    if (this.#isBusy || this.parts.held.newest() === null) return;
-    this.#isBusy = true;
+    if (this.#going !== null || this.#isOver || this.parts.held.newest() === null) return;
+    this.#going = this.#goOn();
+    await this.#going;
+    this.#going = null;
+  }
+
+  async #goOn(): Promise<void> {
     try {
       while (!this.#isOver && (await this.#step())) await this.#pause();
     } catch (error) {
       // Where the store is away, the next beat goes on.
       if (!(error instanceof StorageAway)) this.#tellFault(error);
-    } finally {
-      this.#isBusy = false;
     }
   }
 
-  /** Ends it here; another gateway goes on. */
-  stop(): void {
+  /** Ends it here, when what is under way is done; another gateway goes on. */
+  async stop(): Promise<void> {
     this.#isOver = true;
     this.#rest?.timer.cancel();
     this.#rest?.end();
+    await this.#going;
   }
 
   /** One step; true where there may be another. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Alerts, type PolicySupply } from '../../src/access/alerts.js';
+import { Alerts } from '../../src/access/alerts.js';
+import type { PolicySupply } from '../../src/access/policy-desk.js';
 import type { AlertRaised } from '../../src/core/alert-events.js';
 import type { TurnpikeEvent } from '../../src/core/events.js';
 import { seededRandom } from '../../src/core/random.js';

@@ -56,7 +56,7 @@ describe('a check of records', () => {
         action: 'audit.start',
         actor: 'system',
         outcome: 'ok',
-        detail: { before: [['c1', 20, head.hash], 'x', [1]] },
+        detail: { before: { database: [['c1', 20, head.hash], 'x', [1]], file: [['c9', 5, 'x']] } },
       },
       5,
     );

@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ChainCheck, type Finding } from '../../src/access/audit-check.js';
 import { AuditFile } from '../../src/access/audit-file.js';
-import { anchorLine, readAuditLine, recordLine } from '../../src/access/audit-lines.js';
+import { anchorLine, headOfLine, readAuditLine, recordLine } from '../../src/access/audit-lines.js';
 import { checkFile, linesOf } from '../../src/access/audit-reading.js';
 import { seededRandom } from '../../src/core/random.js';
 import { auditKey, chainOf, faultsOf } from '../support/audit.js';
@@ -46,6 +46,9 @@ describe('a line of the audit', () => {
     const head = anchorLine({ chain: 'c', n: 3, hash: 'ab', atMs: 5 });
     expect(readAuditLine(head)).toMatchObject({ kind: 'anchor', isExact: true, head: { n: 3 } });
     expect(readAuditLine('null')).toEqual({ kind: 'unreadable' });
+    const { chain, n, atMs, hash } = row;
+    expect(headOfLine(line)).toEqual({ chain, n, atMs, hash });
+    expect([head, line.slice(0, -1), line.slice(1), ''].map(headOfLine)).toEqual([null, null, null, null]);
     expect(readAuditLine('{"torn":true}')).toEqual({ kind: 'torn_mark' });
   });
 });

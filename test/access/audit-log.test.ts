@@ -61,7 +61,11 @@ describe('an audit with two sinks', () => {
     expect(file.rows).toEqual(table.rows);
     expect(table.appends).toBeLessThan(5);
     expect(faultsOf(checked(table.rows))).toEqual([]);
-    expect(table.rows[0]).toMatchObject({ n: 1, action: 'audit.start', detail: { before: [] } });
+    expect(table.rows[0]).toMatchObject({
+      n: 1,
+      action: 'audit.start',
+      detail: { before: { database: [], file: [] } },
+    });
     expect(audit.figures()).toMatchObject({ recorded: 500, refused: 0, waiting: 0 });
   });
 
@@ -170,6 +174,61 @@ describe('an audit whose sinks take nothing', () => {
   });
 });
 
+describe('K8 10,000 records while sinks fail and hang at random', () => {
+  it(
+    'nothing is confirmed that no sink has, nothing waits longer than 2 s',
+    { timeout: 60_000 },
+    async () => {
+      const sinks = [new ScriptedSink('database'), new ScriptedSink('file')];
+      const { audit, clock, pass } = bench(sinks);
+      await settled();
+      const random = seededRandom(10);
+      const kept = new Set<string>();
+      const scan = sinks.map(() => 0);
+      const isKept = (task: string): boolean => {
+        for (const [index, { rows }] of sinks.entries()) {
+          for (; (scan[index] ?? 0) < rows.length; scan[index] = (scan[index] ?? 0) + 1)
+            kept.add(rows[scan[index] ?? 0]?.task ?? '');
+        }
+        return kept.has(task);
+      };
+      let [confirmed, refused, worstMs] = [0, 0, 0];
+      const moods = ['takes', 'takes', 'fails', 'fails_late', 'hangs'] as const;
+      for (let round = 0; round < 500; round++) {
+        for (const sink of sinks) {
+          if (random.below(4) !== 0) continue;
+          sink.release();
+          sink.mood = moods[random.below(moods.length)] ?? 'takes';
+        }
+        for (let n = 0; n < 20; n++) {
+          const task = `${round}-${n}`;
+          const askedMs = clock.nowMs();
+          audit.record(entryOf(task)).then(
+            () => {
+              expect(isKept(task), task).toBe(true);
+              confirmed += 1;
+              worstMs = Math.max(worstMs, clock.nowMs() - askedMs);
+            },
+            () => {
+              refused += 1;
+              worstMs = Math.max(worstMs, clock.nowMs() - askedMs);
+            },
+          );
+        }
+        await settled();
+        await pass(50 * random.below(8));
+      }
+      for (const sink of sinks) sink.release();
+      await pass(6000);
+      expect(confirmed + refused).toBe(10_000);
+      expect(refused).toBeGreaterThan(100);
+      expect(confirmed).toBeGreaterThan(1000);
+      expect(worstMs).toBeLessThanOrEqual(2000);
+      for (const { rows } of sinks) expect(faultsOf(checked(rows))).toEqual([]);
+    },
+  );
+});
+
 describe('the beginning and the end of a chain', () => {
   it('K8 names the chains before, and gives each sink what only the other had', async () => {
     const old = chainOf(10, 'old');
@@ -180,10 +239,12 @@ describe('the beginning and the end of a chain', () => {
     const oldInTable = table.rows.filter(({ chain }) => chain === 'old');
     expect(oldInTable).toEqual(old);
     const start = table.rows.find(({ action }) => action === 'audit.start');
-    expect(start?.detail['before']).toEqual([['old', 10, old[9]?.hash]]);
+    expect(start?.detail['before']).toEqual({
+      ...{ database: [['old', 7, old[6]?.hash]], file: [['old', 10, old[9]?.hash]] },
+    });
     expect(faultsOf(checked(table.rows))).toEqual([]);
-    const lost = table.rows.filter((row) => row.chain !== 'old' || row.n < 9);
-    expect(faultsOf(checked(lost))).toMatchObject([{ kind: 'truncated', chain: 'old', n: 9, to: 10 }]);
+    const lost = table.rows.filter((row) => row.chain !== 'old' || row.n < 6);
+    expect(faultsOf(checked(lost))).toMatchObject([{ kind: 'truncated', chain: 'old', n: 6, to: 7 }]);
   });
 
   it('does not wait for a sink that is away, and names its chains when it comes', async () => {
@@ -197,7 +258,7 @@ describe('the beginning and the end of a chain', () => {
     table.mood = 'takes';
     await pass(2000);
     expect(file.rows.map(({ action }) => action)).toEqual(['audit.start', 'token.redeem', 'audit.heads']);
-    expect(file.rows[2]?.detail['before']).toEqual([['old', 4, old[3]?.hash]]);
+    expect(file.rows[2]?.detail['before']).toEqual({ database: [['old', 4, old[3]?.hash]] });
     expect(table.rows.slice(4)).toEqual(file.rows);
   });
 

@@ -1,9 +1,10 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { webhookPause, createWebhooks, type Webhook, type Webhooks } from '../../src/access/webhooks.js';
-import type { AlertRaised, WebhookTried } from '../../src/core/alert-events.js';
+import { alertKinds, type AlertRaised, type WebhookTried } from '../../src/core/alert-events.js';
 import { seededRandom } from '../../src/core/random.js';
 import { Secret } from '../../src/core/secret.js';
 import type { Resolve } from '../../src/open/checked-agent.js';
@@ -86,15 +87,17 @@ function bench(changes: Partial<Webhook> & { readonly to?: string; readonly reso
   return { webhooks, clock, tries, outcomes: () => tries.map(({ outcome }) => outcome) };
 }
 
-/** As docs/audit.md shows it. */
-function isGenuine({ headers, body }: Told, nowMs: number): boolean {
-  const match = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(headers['x-turnpike-signature']));
-  if (match === null || Math.abs(nowMs / 1000 - Number(match[1])) > 300) return false;
-  const mac = createHmac('sha256', secret)
-    .update(`${match[1] ?? ''}.${body}`)
-    .digest();
-  return timingSafeEqual(mac, Buffer.from(match[2] ?? '', 'hex'));
-}
+/** What docs/audit.md tells receivers to do, as it stands there. */
+let isGenuine: (secret: string, signature: string, body: string, nowSeconds?: number) => boolean;
+beforeAll(async () => {
+  const page = readFileSync(resolve(import.meta.dirname, '../../docs/audit.md'), 'utf8');
+  const code = /^```js\n([\s\S]*?)^```$/m.exec(page)?.[1] ?? '';
+  const example = `data:text/javascript,${encodeURIComponent(code)}`;
+  ({ isGenuine } = (await import(/* @vite-ignore */ example)) as { isGenuine: typeof isGenuine });
+});
+
+const genuine = ({ headers, body }: Told, nowMs: number): boolean =>
+  isGenuine(secret, String(headers['x-turnpike-signature']), body, nowMs / 1000);
 
 describe('a webhook', () => {
   it('K13 is told once, signed, with an id', async () => {
@@ -113,11 +116,9 @@ describe('a webhook', () => {
       ...{ id: 'a1', kind: 'token_leaked', state: 'raised', subject: 'shop/anna', clears: null },
       ...{ at: '2023-11-14T22:13:20.000Z', message: 'A token leaked: grün.', detail: { addresses: 2 } },
     });
-    expect(first !== undefined && isGenuine(first, clock.wallMs())).toBe(true);
-    expect(first !== undefined && isGenuine({ ...first, body: `${first.body} ` }, clock.wallMs())).toBe(
-      false,
-    );
-    expect(first !== undefined && isGenuine(first, clock.wallMs() + 600_000)).toBe(false);
+    expect(first !== undefined && genuine(first, clock.wallMs())).toBe(true);
+    expect(first !== undefined && genuine({ ...first, body: `${first.body} ` }, clock.wallMs())).toBe(false);
+    expect(first !== undefined && genuine(first, clock.wallMs() + 600_000)).toBe(false);
     expect(webhooks.waiting()).toBe(0);
   });
 
@@ -180,6 +181,13 @@ describe('a webhook', () => {
     webhooks.tell(alertOf('a1'));
     await waitFor('a try', () => tries.length > 0);
     expect(JSON.stringify(tries)).not.toMatch(/127\.0\.0\.1|token=|whsec/);
+  });
+});
+
+describe('docs/audit.md', () => {
+  it('K13 names every kind of alert', () => {
+    const page = readFileSync(resolve(import.meta.dirname, '../../docs/audit.md'), 'utf8');
+    expect(alertKinds.filter((kind) => !page.includes(`| \`${kind}\` |`))).toEqual([]);
   });
 });
 

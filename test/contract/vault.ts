@@ -130,8 +130,8 @@ export function vaultContract(engine: Database['engine'], stores: VaultStores): 
       const connect = await fresh();
       const dbs = await Promise.all([connect(), connect(), connect()]);
       const vaults = await Promise.all(dbs.map((db, n) => vault(db, `g${n}`, root)));
-      expect((await dbs[0]!.keys.all()).map(({ state }) => state)).toEqual(['derive', 'primary']);
-      await keepSecrets(dbs[0]!, vaults[0]!, 1);
+      expect((await dbs[0].keys.all()).map(({ state }) => state)).toEqual(['derive', 'primary']);
+      await keepSecrets(dbs[0], vaults[0]!, 1);
       for (const [n, db] of dbs.entries()) expect(await shownSecret(db, vaults[n]!, 'c-0')).toBe('secret 0');
       const keys = vaults.map((each) => each.subKey('token').toString('hex'));
       expect(new Set(keys).size).toBe(1);

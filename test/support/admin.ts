@@ -11,7 +11,11 @@ export const tokens = {
 } as const;
 
 export const adminSection = {
-  tokens: Object.entries(tokens).map(([name, token]) => ({ name, token, scopes: [name] })),
+  tokens: Object.entries(tokens).map(([name, token]) => ({
+    name: name === 'tokens' ? 'crawler' : name,
+    token,
+    scopes: [name],
+  })),
 };
 
 /** An answer. */

@@ -81,7 +81,11 @@ export function differences(expected: unknown, found: unknown, at = ''): string[
   if (typeof expected === 'object' && expected !== null) {
     if (typeof found !== 'object' || found === null) return [`${at}: ${JSON.stringify(found)} is no object`];
     const values = found as Record<string, unknown>;
-    return Object.entries(expected).flatMap(([name, value]) => differences(value, values[name], `${at}.${name}`));
+    return Object.entries(expected).flatMap(([name, value]) =>
+      differences(value, values[name], `${at}.${name}`),
+    );
   }
-  return Object.is(expected, found) ? [] : [`${at}: ${JSON.stringify(found)} is not ${JSON.stringify(expected)}`];
+  return Object.is(expected, found)
+    ? []
+    : [`${at}: ${JSON.stringify(found)} is not ${JSON.stringify(expected)}`];
 }

@@ -79,6 +79,13 @@ export async function startPostgres(settings: readonly string[] = []): Promise<R
   let running = await start();
   const port = (fixedPort = running.port);
   const ask = (database: string, sql: string) => askOnce({ host: HOST, port, user: USER, database }, sql);
+  // It listens before it is ready.
+  const isReady = (): Promise<boolean> =>
+    ask('postgres', '').then(
+      () => true,
+      () => false,
+    );
+  await eventually('the server to be ready', isReady);
   const settingsOf = (database: string, changes: Partial<PostgresSettings> = {}): PostgresSettings => ({
     ...{ kind: 'postgres', host: HOST, port, database, username: USER, password: new Secret(PASSWORD) },
     ...{ tls: 'off', ca: null, connections: 8, callMs: 20_000 },
@@ -95,19 +102,24 @@ export async function startPostgres(settings: readonly string[] = []): Promise<R
   return {
     port,
     settings: settingsOf,
-    url: (database) => `postgres://${USER}:${encodeURIComponent(PASSWORD)}@${HOST}:${port}/${database}?sslmode=disable`,
+    url: (database) =>
+      `postgres://${USER}:${encodeURIComponent(PASSWORD)}@${HOST}:${port}/${database}?sslmode=disable`,
     withTables: () => make(`template ${TEMPLATE}`),
     empty: () => make('template template0'),
     ask,
     kill: async () => {
       process.kill(running.pid, 'SIGKILL');
-      await eventually('the server to be gone', async () => (await ask('postgres', '').catch(() => null)) === null);
+      await eventually(
+        'the server to be gone',
+        async () => (await ask('postgres', '').catch(() => null)) === null,
+      );
     },
     startAgain: async () => {
       await eventually('the server to start', async () => {
         running = await start();
         return true;
       });
+      await eventually('the server to be ready', isReady);
     },
     close: async () => {
       await running.close();

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { placeOfSecret } from '../../src/vault/envelope.js';
+import { systemBytes } from '../../src/core/random.js';
+import { placeOfSecret, seal, wrapKey } from '../../src/vault/envelope.js';
+import { placeOfKey } from '../../src/vault/held-keys.js';
 import { RootKeyTrouble } from '../../src/vault/root-key.js';
 import { WRAPS_ALARM } from '../../src/vault/wrap-counts.js';
 import { Fleet } from './fleet.js';
@@ -89,6 +91,25 @@ describe('K1 a vault', () => {
     expect(fleet.store.values.size).toBe(0);
   });
 
+  it('is sealed by a fault of the program, and tells of it without its words', async () => {
+    const fleet = new Fleet();
+    const vault = await fleet.open('a', () => Promise.reject(new TypeError('with a secret')));
+    expect(vault.state).toMatchObject({ kind: 'sealed', why: 'a fault of the program (TypeError)' });
+    expect(JSON.stringify(fleet.events)).not.toContain('with a secret');
+    await expect(vault.refresh()).resolves.toBeUndefined();
+  });
+
+  it('reads its keys once for all who ask at the same time', async () => {
+    const fleet = new Fleet();
+    const vault = await fleet.open('a');
+    let reads = 0;
+    fleet.store.before = (what) => {
+      if (what === 'all') reads += 1;
+    };
+    await Promise.all(Array.from({ length: 100 }, () => vault.refresh()));
+    expect(reads).toBeLessThan(3);
+  });
+
   it('wipes the root key once its keys are unwrapped', async () => {
     const fleet = new Fleet();
     const lent: Buffer[] = [];
@@ -145,6 +166,55 @@ describe('K1 a vault', () => {
     fleet.store.set(id, { wrapped: spoilt });
     const damaged = await fleet.open('c');
     expect(damaged.state).toMatchObject({ kind: 'sealed', why: expect.stringContaining('damaged') });
+  });
+
+  it('makes no new keys where secrets are kept and all keys were lost', async () => {
+    const fleet = new Fleet();
+    const first = await fleet.open('a');
+    fleet.keep(first, 'c-1', 'hunter2');
+    await first.close();
+    fleet.store.rows = [];
+    fleet.store.values.clear();
+    expect((await fleet.open('b')).state).toMatchObject({
+      kind: 'sealed',
+      why: expect.stringContaining('damaged'),
+    });
+    expect([fleet.store.rows, fleet.store.values.size]).toEqual([[], 0]);
+  });
+
+  it('misses no key that is made and used while it opens', async () => {
+    const fleet = new Fleet();
+    await (await fleet.open('a')).close();
+    const [, old] = fleet.store.rows;
+    const made = { id: 'ab'.repeat(16), term: 3, state: 'primary' } as const;
+    const key = randomBytes(32);
+    const wrapped = wrapKey(fleet.root, placeOfKey(made), key, systemBytes);
+    fleet.store.before = (what) => {
+      if (what !== 'announce') return;
+      fleet.store.before = () => undefined;
+      fleet.store.set(old!.id, { state: 'retired' });
+      fleet.store.rows = [...fleet.store.rows, { ...made, wrapped, wraps: 0, createdMs: 0 }];
+    };
+    const vault = await fleet.open('b');
+    const sealed = seal(place, Buffer.from('hunter2'), { id: made.id, key }, systemBytes);
+    expect(vault.reveal(place, sealed).toString()).toBe('hunter2');
+    expect(fleet.store.instances.get('b')?.newestKek).toBe(made.id);
+  });
+
+  it('reads its keys at once where it meets one that it does not know', async () => {
+    const fleet = new Fleet();
+    const [one, two] = [await fleet.open('a'), await fleet.open('b')];
+    // It slept for so long that nobody waited for it.
+    fleet.store.instances.delete('b');
+    await one.rotation.start({ reencrypt: false });
+    await one.refresh();
+    await one.refresh();
+    await fleet.pass(50);
+    expect(fleet.states()).toEqual(['2 retired', '3 primary']);
+    fleet.keep(one, 'c-1', 'hunter2');
+    expect(() => fleet.show(two, 'c-1')).toThrow('unknown_key');
+    await two.refresh();
+    expect(fleet.show(two, 'c-1')).toBe('hunter2');
   });
 
   it('takes no key of sub-keys for one of records, whatever the table says', async () => {

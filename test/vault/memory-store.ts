@@ -3,7 +3,7 @@
  * What a real store does is tested on the real ones (`test/integration/vault-*.test.ts`).
  */
 import type { Clock } from '../../src/core/clock.js';
-import type { CredentialRecords, SealedSecret } from '../../src/storage/credential-ports.js';
+import type { CredentialRecords, CredentialRow, SealedSecret } from '../../src/storage/credential-ports.js';
 import { type InstanceRecords, type KeyRecords, type KeyRow, StorageAway } from '../../src/storage/ports.js';
 import type { VaultParts } from '../../src/vault/key-vault.js';
 
@@ -91,10 +91,15 @@ export class MemoryStore {
     };
   }
 
-  #credentials(): Pick<CredentialRecords, 'sealedUnder' | 'countUnder' | 'reseal'> {
+  #credentials(): Pick<CredentialRecords, 'sealedUnder' | 'countUnder' | 'reseal' | 'list'> {
     const under = (kekId: string): SealedSecret[] =>
       [...this.secrets.values()].filter((each) => each.kekId === kekId);
     return {
+      // That there is one is all that is asked.
+      list: () =>
+        this.#ask('list', () =>
+          [...this.secrets.keys()].slice(0, 1).map((key) => ({ key }) as CredentialRow),
+        ),
       sealedUnder: (kekId, limit) => this.#ask('sealedUnder', () => under(kekId).slice(0, limit)),
       countUnder: (kekId) => this.#ask('countUnder', () => under(kekId).length),
       reseal: (seals) =>
