@@ -152,7 +152,8 @@ export class ClientDesk implements ClientDeskPort, ChangeListener {
     const read = this.parts.read(name, document, passwordHash === null ? null : new Secret(passwordHash));
     const isWhole = passwordHash === null || hash !== null;
     if (read.kind === 'client' && isWhole) return { client: read.client, hash, version };
-    const reason = read.kind === 'bad' ? read.problems.join('; ') : 'its password is stored in an unknown form';
+    const reason =
+      read.kind === 'bad' ? read.problems.join('; ') : 'its password is stored in an unknown form';
     this.parts.emit({ type: 'note', level: 'warn', what: 'bad_client', detail: { client: name, reason } });
     return null;
   }

@@ -43,7 +43,13 @@ export function readPasswordHash(text: string): PasswordHash | null {
   // At most 128 MiB and eight times the usual work.
   const isAffordable = ln >= 10 && ln + Math.log2(r) <= 20 && r >= 1 && p >= 1 && 2 ** ln * r * p <= 2 ** 21;
   if (!isAffordable) return null;
-  return { ln, r, p, salt: Buffer.from(found[4] ?? '', 'base64'), hash: Buffer.from(found[5] ?? '', 'base64') };
+  return {
+    ln,
+    r,
+    p,
+    salt: Buffer.from(found[4] ?? '', 'base64'),
+    hash: Buffer.from(found[5] ?? '', 'base64'),
+  };
 }
 
 /** Whether this is the password. */
