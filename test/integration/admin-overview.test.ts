@@ -36,6 +36,7 @@ describe('clients and status', () => {
       {
         name: 'crawler',
         login: 'password',
+        source: 'configuration',
         allowFrom: [],
         targets: [],
         limits: {
