@@ -1,7 +1,7 @@
 /**
  * How soon does a crawler have a token, and does the proxy port feel it? A gateway with a vault, on SQLite and on PostgreSQL,
- * with 100 to a million credentials; 50 callers acquire and release over HTTP as fast as they can, while the same process
- * carries requests of the proxy port. Goals: acquire p99 ≤ 25 ms, delay of the event loop p99 ≤ 20 ms.
+ * with 100 to a million credentials; 50 callers acquire over HTTP, hold the token for 100 ms as a crawler does for a request, and
+ * release it, while the same process carries requests of the proxy port; then as fast as they can, for the most a second. Goals: acquire p99 ≤ 25 ms, delay of the event loop p99 ≤ 20 ms.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -9,45 +9,24 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { Pool, ProxyAgent, request, type Dispatcher } from 'undici';
-import { startBenchPostgres, type BenchPostgres } from './support/postgres.js';
 import { PROJECT_ROOT } from './support/peer.js';
+import { fill, load, postgres, sqlite, type Engine } from './support/records.js';
 import { freePort, GATEWAY_CORE, start, waitForPort, type Started } from './support/process.js';
 
 const CALLERS = 50;
+const HELD_MS = 100;
 const PROXIED_PER_SECOND = 50;
 const MOST_ACQUIRE_MS = 25;
 const MOST_LOOP_MS = 20;
 const TOKEN = 'a-token-of-the-bench-0123456789abcdef';
-const AT_ONCE = 5000;
-
-interface Records {
-  readonly credentials: { insert(rows: readonly object[]): Promise<unknown> };
-  close(): Promise<void>;
-}
-
-/** What of the program is used here; its own types live outside of this folder. */
-interface Program {
-  readonly openDatabase: (settings: object, parts: object) => Promise<Records>;
-  readonly systemClock: object;
-  readonly Secret: new (text: string) => object;
-}
-
-/** Where one gateway keeps its records. */
-interface Engine {
-  readonly name: string;
-  /** As `openDatabase` wants it. */
-  readonly settings: (program: Program) => object;
-  /** As the configuration has it. */
-  readonly storage: object;
-}
 
 interface Measured {
   readonly engine: string;
   readonly credentials: number;
   readonly sortedMs: readonly number[];
   readonly perSecond: number;
+  readonly mostPerSecond: number;
   readonly loopMs: number;
   readonly idleLoopMs: number;
   readonly proxiedMs: readonly number[];
@@ -68,13 +47,6 @@ if (isMainThread) {
   });
 }
 `;
-
-async function load(): Promise<Program> {
-  const files = ['storage/open-database.js', 'core/clock.js', 'core/secret.js'];
-  const urls = files.map((file) => pathToFileURL(join(PROJECT_ROOT, 'dist', file)).href);
-  const modules = await Promise.all(urls.map((url) => import(url) as Promise<object>));
-  return Object.assign({}, ...modules) as Program;
-}
 
 /** Measures and prints. Exit code 1 where a call failed. */
 export async function benchAcquire(isQuick: boolean): Promise<number> {
@@ -101,27 +73,6 @@ export async function benchAcquire(isQuick: boolean): Promise<number> {
   return rows.some(({ failures }) => failures > 0) ? 1 : 0;
 }
 
-async function sqlite(directory: string): Promise<Engine & { stop(): Promise<void> }> {
-  const path = join(directory, 'records.db');
-  return {
-    ...{ name: 'SQLite', settings: () => ({ kind: 'sqlite', path, callMs: 60_000 }) },
-    ...{ storage: { kind: 'sqlite', path }, stop: () => Promise.resolve() },
-  };
-}
-
-async function postgres(directory: string): Promise<Engine & { stop(): Promise<void> }> {
-  const server: BenchPostgres = await startBenchPostgres(directory);
-  return {
-    name: 'PostgreSQL',
-    settings: () => ({
-      ...{ kind: 'postgres', host: '127.0.0.1', port: server.port, database: 'postgres' },
-      ...{ username: 'turnpike', password: null, tls: 'off', ca: null, connections: 10, callMs: 60_000 },
-    }),
-    storage: { kind: 'postgres', url: `postgres://turnpike@127.0.0.1:${server.port}/postgres` },
-    stop: () => server.stop(),
-  };
-}
-
 /** Lets a gateway make the vault and the policy: a store that has records and no vault is damaged. */
 async function begin(engine: Engine, directory: string): Promise<void> {
   const gateway = await startGateway(engine, { directory, upstreamPort: 1 });
@@ -140,29 +91,6 @@ async function until(what: string, look: () => Promise<boolean>): Promise<void> 
   while (!(await look())) {
     if (performance.now() > endMs) throw new Error(`waited for ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 200));
-  }
-}
-
-async function fill(records: Records, count: number): Promise<void> {
-  const sealed = randomBytes(200);
-  for (let from = 0; from < count; from += AT_ONCE) {
-    const rows = Array.from({ length: Math.min(AT_ONCE, count - from) }, (_, n) => {
-      const key = `account-${String(from + n).padStart(7, '0')}`;
-      const meta = { group: `g${(from + n) % 10}`, weight: (n % 5) + 1 };
-      const id = randomBytes(16).toString('hex');
-      return {
-        id,
-        key,
-        type: 'api_key',
-        meta,
-        status: 'active',
-        untilMs: null,
-        reason: null,
-        kekId: 'bench',
-        sealed,
-      };
-    });
-    await records.credentials.insert(rows);
   }
 }
 
@@ -186,11 +114,13 @@ async function measure(engine: Engine, { credentials, directory, seconds }: Run)
     await loop();
     await new Promise((resolve) => setTimeout(resolve, 2000));
     const idleLoopMs = (await loop()).p99;
-    await run(api, { seconds: seconds / 5, proxy, target: upstreamPort });
+    const load = { seconds, proxy, target: upstreamPort, heldMs: HELD_MS };
+    await run(api, { ...load, seconds: seconds / 5 });
     await loop();
-    const measured = await run(api, { seconds, proxy, target: upstreamPort });
+    const measured = await run(api, load);
     const { p99: loopMs } = await loop();
-    return { engine: engine.name, credentials, loopMs, idleLoopMs, ...measured };
+    const { perSecond: mostPerSecond } = await run(api, { ...load, seconds: seconds / 2, heldMs: 0 });
+    return { engine: engine.name, credentials, loopMs, idleLoopMs, mostPerSecond, ...measured };
   } finally {
     await Promise.all([api.destroy(), proxy.destroy()]);
     await gateway.started.stop();
@@ -261,11 +191,12 @@ interface Load {
   readonly seconds: number;
   readonly proxy: Dispatcher;
   readonly target: number;
+  readonly heldMs: number;
 }
 
 async function run(
   api: Pool,
-  { seconds, proxy, target }: Load,
+  { seconds, proxy, target, heldMs }: Load,
 ): Promise<Pick<Measured, 'sortedMs' | 'perSecond' | 'proxiedMs' | 'failures'>> {
   const startMs = performance.now();
   const endMs = startMs + seconds * 1000;
@@ -277,6 +208,7 @@ async function run(
       const beginMs = performance.now();
       const { status, answer } = await call(api, '/api/v1/tokens/acquire', { policy_name: 'bench' });
       times.push(performance.now() - beginMs);
+      if (heldMs > 0) await new Promise((resolve) => setTimeout(resolve, heldMs));
       if (status !== 200) failures++;
       else await call(api, '/api/v1/tokens/release', { token_id: (answer as { token_id: string }).token_id });
     }
@@ -302,21 +234,22 @@ const part = (sorted: readonly number[], share: number): number =>
 
 function rowOf(row: Measured | undefined): string {
   if (row === undefined) return '';
-  const { engine, credentials, sortedMs, perSecond, loopMs, idleLoopMs, proxiedMs, failures } = row;
+  const { engine, credentials, sortedMs, perSecond, mostPerSecond, loopMs, idleLoopMs, proxiedMs, failures } =
+    row;
   const p99 = part(sortedMs, 0.99);
   const ms = (value: number): string => value.toFixed(1);
   const isGood = p99 <= MOST_ACQUIRE_MS && loopMs <= MOST_LOOP_MS;
   return (
     `| ${engine} | ${credentials.toLocaleString('en')} | ${ms(part(sortedMs, 0.5))} | ${ms(p99)} | ` +
-    `${perSecond.toFixed(0)} | ${ms(loopMs)} (idle ${ms(idleLoopMs)}) | ${ms(part(proxiedMs, 0.5))} / ` +
+    `${perSecond.toFixed(0)} | ${mostPerSecond.toFixed(0)} | ${ms(loopMs)} (idle ${ms(idleLoopMs)}) | ${ms(part(proxiedMs, 0.5))} / ` +
     `${ms(part(proxiedMs, 0.99))} | ${failures} | ${isGood ? 'yes' : '**no**'} |`
   );
 }
 
 function tableOf(rows: readonly Measured[]): string {
   return [
-    '| store | credentials | acquire p50 ms | p99 ms | acquired a second | loop p99 ms | proxied p50 / p99 ms | failed | goals |',
-    '|---|---|---|---|---|---|---|---|---|',
+    '| store | credentials | acquire p50 ms | p99 ms | acquired a second | most a second | loop p99 ms | proxied p50 / p99 ms | failed | goals |',
+    '|---|---|---|---|---|---|---|---|---|---|',
     ...rows.map(rowOf),
   ].join('\n');
 }
