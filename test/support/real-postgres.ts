@@ -79,13 +79,7 @@ export async function startPostgres(settings: readonly string[] = []): Promise<R
   let running = await start();
   const port = (fixedPort = running.port);
   const ask = (database: string, sql: string) => askOnce({ host: HOST, port, user: USER, database }, sql);
-  // It listens before it is ready.
-  const isReady = (): Promise<boolean> =>
-    ask('postgres', '').then(
-      () => true,
-      () => false,
-    );
-  await eventually('the server to be ready', isReady);
+  await ready(ask);
   const settingsOf = (database: string, changes: Partial<PostgresSettings> = {}): PostgresSettings => ({
     ...{ kind: 'postgres', host: HOST, port, database, username: USER, password: new Secret(PASSWORD) },
     ...{ tls: 'off', ca: null, connections: 8, callMs: 20_000 },
@@ -109,17 +103,14 @@ export async function startPostgres(settings: readonly string[] = []): Promise<R
     ask,
     kill: async () => {
       process.kill(running.pid, 'SIGKILL');
-      await eventually(
-        'the server to be gone',
-        async () => (await ask('postgres', '').catch(() => null)) === null,
-      );
+      await eventually('the server to be gone', async () => !(await answers(ask)));
     },
     startAgain: async () => {
       await eventually('the server to start', async () => {
         running = await start();
         return true;
       });
-      await eventually('the server to be ready', isReady);
+      await ready(ask);
     },
     close: async () => {
       await running.close();
@@ -127,6 +118,16 @@ export async function startPostgres(settings: readonly string[] = []): Promise<R
     },
   };
 }
+
+const answers = (ask: RealPostgres['ask']): Promise<boolean> =>
+  ask('postgres', '').then(
+    () => true,
+    () => false,
+  );
+
+/** It listens before it answers. */
+const ready = (ask: RealPostgres['ask']): Promise<void> =>
+  eventually('the server to answer', () => answers(ask));
 
 async function askOnce(place: pg.ClientConfig, sql: string): Promise<Record<string, unknown>[]> {
   const client = new pg.Client({ ...place, connectionTimeoutMillis: 5000 });
