@@ -8,13 +8,12 @@ import { makeAdminDoor, type AdminDoor } from './app/admin-door.js';
 import { clusterOf } from './app/cluster.js';
 import { exitsIn, makeDesks, type Desks } from './app/desks.js';
 import { defaultsIn, defaultsOf } from './app/listener-defaults.js';
-import { keptIn, type KeptParts } from './app/kept-logins.js';
+import { layFoundation, type GivenStorage } from './app/foundation.js';
 import { Reclaim } from './app/reclaim.js';
 import { Reloads, type Applied, type ReloadCause, type ReloadParts } from './app/reload.js';
 import { countUpstreams } from './app/rules.js';
-import { openStores } from './app/stores.js';
-import { makeVaultParts, watchFor, type VaultParts } from './app/vault-parts.js';
-import { buildPlant, ownPlace, type Plant } from './app/services.js';
+import type { VaultParts } from './app/vault-parts.js';
+import { ownPlace, type Plant } from './app/services.js';
 import type { Config } from './config/config.js';
 import type { Loaded } from './config/load.js';
 import { systemClock, type Clock } from './core/clock.js';
@@ -80,7 +79,7 @@ export interface AppParts {
   /** The compiled thread that reads big lists. */
   readonly listWorker?: URL;
   /** Where logins are kept; the storage of the configuration where not given. */
-  readonly storage?: Omit<KeptParts, 'clock' | 'emit'>;
+  readonly storage?: GivenStorage;
   /** Loads the configuration anew, for the admin API. */
   readonly load?: () => Loaded;
 }
@@ -95,19 +94,11 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
   if (parts.subscriber !== undefined) subscribers.push(parts.subscriber);
   const emit = createEmit(subscribers);
   const [own, version] = [ownPlace(), versionOf()];
-  const watch = watchFor(config, { clock, random, emit, own });
-  subscribers.push(watch.subscriber);
-  const stores = await openStores(config, { clock, random, emit });
-  const kept = keptIn(parts.storage ?? stores, { clock, emit });
-  const plant = await buildPlant(config, {
-    ...{ clock, random, lookUp, emit, own, listWorker, version, exchangesOpen: () => exchangesOpen(), kept },
-  }).catch(async (error: unknown) => {
-    await stores?.close();
-    throw error;
+  const { plant, kept, vaultParts } = await layFoundation(config, {
+    ...{ clock, random, lookUp, emit, own, listWorker, version, subscribers, storage: parts.storage ?? null },
+    exchangesOpen: () => exchangesOpen(),
   });
   const { services, state } = plant;
-  const { limits } = state;
-  const vaultParts = makeVaultParts({ stores, kept, watch, limits, clock, random, emit });
   const desks = makeDesks(services, plant);
   const listeners = config.listeners.map((each) => new Listener(services, defaultsOf(each)));
   let phase: Readiness['phase'] = 'starting';
@@ -121,27 +112,23 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
     phase: () => phase,
     reload: async () => (parts.load === undefined ? null : reload(parts.load, 'api')),
     proxyDoors: () => proxyDoors,
-    metrics: (readings) =>
-      observe(plant, {
-        ...{ ...readings, ...vaultParts.gauges, exchangesOpen },
-        logLinesDropped: () => log.dropped(),
-        loginChecks: () => kept?.stored.outcomes() ?? null,
-      }),
+    metrics: (readings) => observe(plant, log, { ...readings, ...vaultParts.gauges, exchangesOpen }),
   });
-  subscribers.push(
-    toldOfBans(plant),
-    (event) => chargeBytes(services, event),
-    (event) => state.subscribe(event),
-    ...door.subscribers,
-  );
+  subscribers.push(...toldByPlant(plant), ...door.subscribers);
   const shutDown = (): Promise<Stopped> => {
     phase = 'draining';
     kept?.close();
     return closeAll(plant, { desks, door, listeners, log, emit, vaultParts });
   };
   let stopping: Promise<Stopped> | null = null;
-  const isStopping = (): boolean => stopping !== null;
-  const reloads = reloadsOf(config, { plant, log, listeners, emit, isStopping, vaultParts });
+  const reloads = reloadsOf(config, {
+    plant,
+    log,
+    listeners,
+    emit,
+    vaultParts,
+    isStopping: () => stopping !== null,
+  });
   const reload: App['reload'] = (load, cause) =>
     reopenThen([log, vaultParts], () => reloads.reload(load, cause));
   return {
@@ -226,20 +213,25 @@ function reopenThen(files: readonly { reopen(): void }[], reload: () => Promise<
   return reload();
 }
 
-/** Exits of templates take new sessions after a ban for a site. */
-function toldOfBans(plant: Plant): Subscriber {
-  return (event) => {
-    if (event.type === 'exit_banned' && event.site !== null) plant.exitBanned(event.upstream);
-  };
+/** Who in the data plane goes by what happened. Exits of templates take new sessions after a ban for a site. */
+function toldByPlant(plant: Plant): Subscriber[] {
+  return [
+    (event) => {
+      if (event.type === 'exit_banned' && event.site !== null) plant.exitBanned(event.upstream);
+    },
+    (event) => chargeBytes(plant.services, event),
+    (event) => plant.state.subscribe(event),
+  ];
 }
 
-function observe(plant: Plant, gauges: Gauges): Metrics {
+function observe(plant: Plant, log: Log, gauges: Gauges): Metrics {
   const { services } = plant;
   return createMetrics({
     sites: () => plant.sites(),
     version: versionOf(),
     gauges: {
       ...gauges,
+      logLinesDropped: () => log.dropped(),
       tunnelsOpen: () => services.relays.size,
       state: () => plant.state.readings(),
       requestsWaiting: () => services.waiting.size,

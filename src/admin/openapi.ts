@@ -103,8 +103,8 @@ interface Described {
 
 /** Adds the answers that tell of problems: one a status, with the codes that it stands for. */
 function withProblems<T extends Described>(description: T, known: ReadonlyMap<string, ApiRoute>): T {
-  const paths = Object.entries(description.paths ?? {}).map(([path, item]) => {
-    const operations = Object.entries(item).map(([method, operation]) => {
+  const paths = Object.entries(description.paths ?? {}).map(([path, item]): [string, unknown] => {
+    const operations = Object.entries(item).map(([method, operation]): [string, unknown] => {
       const url = path.replace(/\{(\w+)\}/g, ':$1');
       const found = known.get(`${method.toUpperCase()} ${url}`);
       const failures = found === undefined ? {} : answersOf(problemsOf(found));

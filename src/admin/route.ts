@@ -47,7 +47,7 @@ export interface RouteSpec<Q, P, B> extends RouteTraits {
   readonly headers?: z.ZodType;
   /** Status and shape of a good answer; what is not in the shape is left out of the answer. */
   readonly answer?: { readonly status: number; readonly shape: z.ZodType };
-  handle(asked: Asked<Q, P, B>): unknown;
+  readonly handle: (asked: Asked<Q, P, B>) => unknown;
 }
 
 /** Makes a route of its description. */

@@ -90,8 +90,12 @@ function disksOf({ storage, audit: { file } }: Config): AuditDisk[] {
 }
 
 /** Chance for choices as it is given; ids always from the machine, so that they are unique and nobody guesses them. */
-export function idsOf({ float, below }: Random): Random {
-  return { float, below, hex: systemRandom.hex };
+export function idsOf(random: Random): Random {
+  return {
+    float: () => random.float(),
+    below: (limit) => random.below(limit),
+    hex: (bytes) => systemRandom.hex(bytes),
+  };
 }
 
 const noAudit: Audit = {

@@ -74,7 +74,7 @@ function webhooksOf({ alerts }: Config): Webhook[] {
 /** What it is made of. */
 export interface VaultDeskParts {
   readonly stores: Stores | null;
-  readonly kept: Pick<KeptLogins, 'feed'> | null;
+  readonly kept: Pick<KeptLogins, 'feed' | 'stored'> | null;
   readonly watch: Watch;
   readonly limits: Limits;
   readonly clock: Clock;
@@ -86,7 +86,7 @@ export interface VaultDeskParts {
 export interface VaultParts {
   /** Null where there is no vault. */
   readonly services: VaultServices | null;
-  readonly gauges: Pick<Gauges, 'vault' | 'audit' | 'credentials'>;
+  readonly gauges: Pick<Gauges, 'vault' | 'audit' | 'credentials' | 'loginChecks'>;
   status(): VaultStatus;
   /** Begins to read what there is; resolves once it is read, or soon where that takes longer. */
   start(): Promise<void>;
@@ -114,6 +114,7 @@ export function makeVaultParts(parts: VaultDeskParts): VaultParts {
     gauges: {
       vault: () => (opened === null ? null : readingsOf(opened.vault)),
       audit: () => opened?.audit.figures() ?? null,
+      loginChecks: () => parts.kept?.stored.outcomes() ?? null,
       credentials: () =>
         desks?.isReady === true ? { counts: desks.counts(), policies: desks.policies.supplies() } : null,
     },
