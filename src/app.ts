@@ -8,7 +8,7 @@ import { makeAdminDoor, type AdminDoor } from './app/admin-door.js';
 import { clusterOf } from './app/cluster.js';
 import { exitsIn, makeDesks, type Desks } from './app/desks.js';
 import { defaultsIn, defaultsOf } from './app/listener-defaults.js';
-import { layFoundation, type GivenStorage } from './app/foundation.js';
+import { layFoundation, type Foundation, type GivenStorage } from './app/foundation.js';
 import { Reclaim } from './app/reclaim.js';
 import { Reloads, type Applied, type ReloadCause, type ReloadParts } from './app/reload.js';
 import { countUpstreams } from './app/rules.js';
@@ -94,10 +94,11 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
   if (parts.subscriber !== undefined) subscribers.push(parts.subscriber);
   const emit = createEmit(subscribers);
   const [own, version] = [ownPlace(), versionOf()];
-  const { plant, kept, vaultParts } = await layFoundation(config, {
+  const foundation = await layFoundation(config, {
     ...{ clock, random, lookUp, emit, own, listWorker, version, subscribers, storage: parts.storage ?? null },
     exchangesOpen: () => exchangesOpen(),
   });
+  const { plant, kept, vaultParts } = foundation;
   const { services, state } = plant;
   const desks = makeDesks(services, plant);
   const listeners = config.listeners.map((each) => new Listener(services, defaultsOf(each)));
@@ -122,12 +123,7 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
   };
   let stopping: Promise<Stopped> | null = null;
   const reloads = reloadsOf(config, {
-    plant,
-    log,
-    listeners,
-    emit,
-    vaultParts,
-    isStopping: () => stopping !== null,
+    ...{ plant, log, listeners, emit, vaultParts, isStopping: () => stopping !== null },
   });
   const reload: App['reload'] = (load, cause) =>
     reopenThen([log, vaultParts], () => reloads.reload(load, cause));
@@ -137,13 +133,10 @@ export async function buildApp(config: Config, parts: AppParts = {}): Promise<Ap
       return countUpstreams(services.rules());
     },
     start: async () => {
-      await kept?.start(services);
-      const started = await listenAll(config, { listeners, admin: door.server, own });
-      await vaultParts.start();
-      plant.start();
+      const started = await startAll(config, { listeners, door, own, foundation });
       proxyDoors.push(...started.proxy);
       phase = 'serving';
-      return door.tokenFile === null ? started : { ...started, adminTokenFile: door.tokenFile };
+      return started;
     },
     apply: (next, cause = 'api') => reloads.apply(next, cause),
     reload,
@@ -255,6 +248,25 @@ function observe(plant: Plant, log: Log, gauges: Gauges): Metrics {
       exits: () => countExits(services.rules().runtime.pools, services.ledger, services.clock.nowMs()),
     },
   });
+}
+
+/** Reads what is kept, listens, and begins to work. */
+async function startAll(
+  config: Config,
+  parts: {
+    listeners: readonly Listener[];
+    door: AdminDoor;
+    own: { ports: Set<number>; doors: Door[] };
+    foundation: Foundation;
+  },
+): Promise<Started> {
+  const { listeners, door, own } = parts;
+  const { plant, kept, vaultParts } = parts.foundation;
+  await kept?.start(plant.services);
+  const started = await listenAll(config, { listeners, admin: door.server, own });
+  await vaultParts.start();
+  plant.start();
+  return door.tokenFile === null ? started : { ...started, adminTokenFile: door.tokenFile };
 }
 
 async function listenAll(

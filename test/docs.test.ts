@@ -138,6 +138,21 @@ describe('docs/metrics.md', () => {
   });
 });
 
+describe('docs/api.md', () => {
+  it('lists every problem of the admin API, with status and what to do', async () => {
+    const table = await exported<Record<string, { status: number; title: string; todo: string }>>(
+      'src/admin/problem-codes.ts',
+      'problemTable',
+    );
+    const rows = Object.entries(table).map(([code, { status, title, todo }]) => {
+      return `| \`${code}\` | ${status} | ${title} | ${todo} |`;
+    });
+    const text = sections(page('docs/api.md'), /^## Errors/);
+    expect(rows.filter((row) => !text.includes(row))).toEqual([]);
+    expect(codeRows(text).map(([code]) => code)).toEqual(Object.keys(table));
+  });
+});
+
 interface MetricLabels {
   labels: readonly string[];
 }

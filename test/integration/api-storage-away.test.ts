@@ -70,7 +70,9 @@ describe('K10 storage away', () => {
     );
     const keys = (await admin('GET /credentials')).body.items.map(({ key }: { key: string }) => key);
     expect(keys).toEqual(expect.arrayContaining(['a1', 'a3']));
-    expect((await askAdmin(gateway.adminPort, '/readyz')).body.storage).toBe('up');
+    await eventually('readiness to tell of it', async () => {
+      return (await askAdmin(gateway.adminPort, '/readyz')).body.storage === 'up';
+    });
     traffic.isOn = false;
     await Promise.all(drivers);
     expect(traffic.failed).toBe(0);
