@@ -4,15 +4,15 @@
  */
 
 const pureFolders = ['http1', 'protocol', 'facts', 'upstreams', 'routing', 'request', 'outcome', 'checkup'];
-const pureInAccess = [
+const pureOfCredentials = [
   ...['audit-chain', 'audit-check', 'acquire-context'],
   ...['credential-filters', 'credential-input', 'credential-secret', 'credential-status'],
   ...['import-lines', 'pick-trees', 'policy-chain', 'policy-document', 'wake-heap'],
 ];
 const pureFiles = [
   ...['^src/vault/envelope\\.ts$', '^src/vault/keyring\\.ts$'],
-  ...['^src/access/audit-chain\\.ts$', '^src/access/audit-check\\.ts$'],
-  `^src/access/(${pureInAccess.join('|')})\\.ts$`,
+  ...['^src/audit/chain\\.ts$', '^src/audit/check\\.ts$'],
+  `^src/credentials/(${pureOfCredentials.join('|')})\\.ts$`,
 ];
 
 /** folder → folders it may import; `types` may be imported with `import type` only. */
@@ -31,7 +31,10 @@ const importTable = {
   exits: { imports: ['core', 'protocol', 'facts', 'upstreams', 'state', 'open'] },
   open: { imports: ['core', 'http1', 'protocol'], types: ['upstreams'] },
   vault: { imports: ['core', 'storage'] },
-  access: { imports: ['core', 'protocol', 'facts', 'request', 'state', 'storage', 'vault', 'open'] },
+  audit: { imports: ['core', 'storage'] },
+  credentials: { imports: ['core', 'protocol', 'facts', 'state', 'storage', 'vault', 'audit'] },
+  alerts: { imports: ['core', 'protocol', 'open', 'credentials'] },
+  access: { imports: ['core', 'protocol', 'facts', 'request', 'storage', 'audit'], types: ['credentials'] },
   telemetry: { imports: ['core'] },
   gateway: {
     imports: [
@@ -40,15 +43,13 @@ const importTable = {
       'state',
       'exits',
       'open',
-      'vault',
-      'access',
-      'telemetry',
+      ...['vault', 'audit', 'credentials', 'access', 'telemetry'],
     ],
   },
   admin: {
     imports: [
       ...['core', 'facts', 'upstreams', 'routing', 'outcome'],
-      ...['exits', 'state', 'storage', 'vault', 'access', 'telemetry'],
+      ...['exits', 'state', 'storage', 'vault', 'audit', 'credentials', 'access', 'telemetry'],
     ],
   },
   config: { imports: ['core', ...pureFolders] },

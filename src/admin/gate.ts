@@ -3,7 +3,7 @@
  * Stands before everything else, so that nothing of a request is read that may not be asked.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { TokenActor } from '../access/actor.js';
+import type { TokenActor } from '../credentials/actor.js';
 import { misdirection } from './host-check.js';
 import { Problem, sendProblem } from './problem.js';
 import { isForClients, isWithin, needOf } from './scopes.js';

@@ -1,5 +1,5 @@
 /** What the parts behind the API throw where they can do nothing for a while, in the words of the API. */
-import { AuditUnavailable } from '../access/audit-entry.js';
+import { AuditUnavailable } from '../audit/entry.js';
 import { StorageAway } from '../storage/ports.js';
 import { VaultSealed } from '../vault/vault.js';
 import { Problem } from './problem.js';

@@ -1,9 +1,9 @@
 /** What the routes about credentials, policies, tokens, audit and keys need; `app/` makes it where there is a vault. */
-import type { Audit } from '../access/audit-entry.js';
-import type { CredentialDesk } from '../access/credential-desk.js';
-import type { PolicyDesk } from '../access/policy-desk.js';
-import type { TokenDesk } from '../access/token-desk.js';
-import type { TokenOverview } from '../access/token-overview.js';
+import type { Audit } from '../audit/entry.js';
+import type { CredentialDesk } from '../credentials/credential-desk.js';
+import type { PolicyDesk } from '../credentials/policy-desk.js';
+import type { TokenDesk } from '../credentials/token-desk.js';
+import type { TokenOverview } from '../credentials/token-overview.js';
 import type { AuditRecords, OnceRecords } from '../storage/ports.js';
 import type { Vault } from '../vault/vault.js';
 import type { OnceParts } from './once.js';

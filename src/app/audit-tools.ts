@@ -1,6 +1,6 @@
 /** What commands do to the audit without a gateway: the whole of it is verified, in the database and in files. */
-import { ChainCheck, type Anchor, type Finding, type Verdict } from '../access/audit-check.js';
-import { anchorsIn, checkFile } from '../access/audit-reading.js';
+import { ChainCheck, type Anchor, type Finding, type Verdict } from '../audit/check.js';
+import { anchorsIn, checkFile } from '../audit/reading.js';
 import type { Config } from '../config/config.js';
 import { systemClock } from '../core/clock.js';
 import { openDatabase } from '../storage/open-database.js';

@@ -2,7 +2,7 @@
  * Logins that are kept in the database: those by which stored clients come in, and those with which upstreams are asked.
  * Put together before the rules are built, since pools are read with them; closed when nothing is served any more.
  */
-import type { Audit } from '../access/audit-entry.js';
+import type { Audit } from '../audit/entry.js';
 import { ClientDesk } from '../access/client-desk.js';
 import { FailureLimit } from '../access/failure-limit.js';
 import { StoredClients } from '../access/stored-clients.js';

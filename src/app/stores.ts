@@ -2,11 +2,11 @@
  * What outlives the process, opened before the rules are built, since pools may ask for logins there: the database, the
  * vault over it and the audit. Nothing is opened where neither a vault nor a storage is configured.
  */
-import { watchDisks, type AuditDisk } from '../access/audit-disk.js';
-import { AuditUnavailable, type Audit } from '../access/audit-entry.js';
-import { AuditFile } from '../access/audit-file.js';
-import { openAuditLog, type AuditLog } from '../access/audit-log.js';
-import { AuditTable } from '../access/audit-table.js';
+import { watchDisks, type AuditDisk } from '../audit/disk.js';
+import { AuditUnavailable, type Audit } from '../audit/entry.js';
+import { AuditFile } from '../audit/file.js';
+import { openAuditLog, type AuditLog } from '../audit/log.js';
+import { AuditTable } from '../audit/table.js';
 import type { Config, VaultConfig } from '../config/config.js';
 import type { Clock } from '../core/clock.js';
 import type { Emit } from '../core/events.js';

@@ -3,7 +3,7 @@
  * pools have it anyway, so that vault, storage and audit may be away while the crawl goes on. Follows the records: whoever
  * watches is told when a login is another, gone or there at last.
  */
-import type { Audit } from '../access/audit-entry.js';
+import type { Audit } from '../audit/entry.js';
 import type { Clock } from '../core/clock.js';
 import { Secret } from '../core/secret.js';
 import type { LoginRead, NoLogin, UpstreamLogins } from '../exits/upstream-logins.js';
@@ -180,7 +180,7 @@ function isSame(a: LoginRead, b: LoginRead): boolean {
   return a.username === b.username && a.password.reveal() === b.password.reveal();
 }
 
-/** As `access/credential-secret.ts` keeps it. */
+/** As `credentials/credential-secret.ts` keeps it. */
 function loginIn(plaintext: Buffer): Opened['read'] | null {
   try {
     const value = JSON.parse(plaintext.toString('utf8')) as { username?: unknown; password?: unknown } | null;

@@ -2,10 +2,10 @@
  * Everything that stands on the vault, put together: the desks of credentials, policies and tokens, alerts and webhooks,
  * what the API calls and what status and metrics show. Where there is no vault it is all there and does nothing.
  */
-import { Alerts } from '../access/alerts.js';
-import { openDesks, type Desks } from '../access/desks.js';
-import { TokenOverview } from '../access/token-overview.js';
-import { createWebhooks, type Webhook } from '../access/webhooks.js';
+import { Alerts } from '../alerts/alerts.js';
+import { openDesks, type Desks } from '../credentials/desks.js';
+import { TokenOverview } from '../credentials/token-overview.js';
+import { createWebhooks, type Webhook } from '../alerts/webhooks.js';
 import type { VaultServices, VaultStatus } from '../admin/vault-services.js';
 import type { Config } from '../config/config.js';
 import type { Clock, Timer } from '../core/clock.js';

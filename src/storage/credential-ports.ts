@@ -7,7 +7,7 @@
 export const credentialTypes = ['username_password', 'api_key', 'cookie_string', 'oauth2_token'] as const;
 export type CredentialType = (typeof credentialTypes)[number];
 
-/** What is set, not what holds now: a cool-down ends by its time (`access/credential-status.ts`). */
+/** What is set, not what holds now: a cool-down ends by its time (`credentials/credential-status.ts`). */
 export const credentialStatuses = [
   'active',
   'disabled',

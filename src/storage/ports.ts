@@ -40,7 +40,7 @@ export interface PolicyRecords {
   remove(name: string): Promise<boolean>;
 }
 
-/** One record of the audit; `access/audit-chain.ts` knows how its hash comes about. */
+/** One record of the audit; `audit/chain.ts` knows how its hash comes about. */
 export interface AuditRow {
   /** Each gateway process writes a chain of its own. */
   readonly chain: string;

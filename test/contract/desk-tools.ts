@@ -1,7 +1,7 @@
 /** What the suites of the desks have in common. */
 import { expect } from 'vitest';
-import type { CredentialInput } from '../../src/access/credential-desk.js';
-import type { Acquired, AcquiredToken, Redeemed, TokenEnded } from '../../src/access/token-desk.js';
+import type { CredentialInput } from '../../src/credentials/credential-desk.js';
+import type { Acquired, AcquiredToken, Redeemed, TokenEnded } from '../../src/credentials/token-desk.js';
 import { admin, crawler, type DeskChanges, type DeskRig } from '../support/desks.js';
 
 /** Gateways over one store. */

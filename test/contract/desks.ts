@@ -1,6 +1,6 @@
 /** What the desks of tokens and policies must do over every store. Call it once for each. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { AuditUnavailable } from '../../src/access/audit-entry.js';
+import { AuditUnavailable } from '../../src/audit/entry.js';
 import { StorageAway, type Database } from '../../src/storage/ports.js';
 import { admin, crawler } from '../support/desks.js';
 import { eventually } from '../support/wait.js';

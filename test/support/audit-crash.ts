@@ -1,9 +1,9 @@
 /** Kills a process that records, again and again, and looks what is left of what it was told was kept. */
 import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
-import { ChainCheck, isFault, type Finding } from '../../src/access/audit-check.js';
-import { readAuditLine } from '../../src/access/audit-lines.js';
-import { checkFile, linesOf } from '../../src/access/audit-reading.js';
+import { ChainCheck, isFault, type Finding } from '../../src/audit/check.js';
+import { readAuditLine } from '../../src/audit/lines.js';
+import { checkFile, linesOf } from '../../src/audit/reading.js';
 import { systemClock } from '../../src/core/clock.js';
 import type { Random } from '../../src/core/random.js';
 import { openDatabase } from '../../src/storage/open-database.js';

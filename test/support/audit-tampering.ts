@@ -1,6 +1,6 @@
 /** Tampers with rows of an audit, again and again, and looks whether each time is seen. */
 import { expect } from 'vitest';
-import { ChainCheck, isFault, type Anchor, type Finding } from '../../src/access/audit-check.js';
+import { ChainCheck, isFault, type Anchor, type Finding } from '../../src/audit/check.js';
 import { seededRandom } from '../../src/core/random.js';
 import type { AuditRow, Database } from '../../src/storage/ports.js';
 import { openStore, tamperingHand, type AuditedStore } from './audited-store.js';

@@ -1,8 +1,8 @@
 /** Entries, sinks and checks for tests of the audit. */
-import type { AuditEntry } from '../../src/access/audit-entry.js';
-import { ChainCheck, isFault, type Finding, type Verdict } from '../../src/access/audit-check.js';
-import { ChainWriter } from '../../src/access/audit-chain.js';
-import type { AuditSink, ChainHead } from '../../src/access/audit-sink.js';
+import type { AuditEntry } from '../../src/audit/entry.js';
+import { ChainCheck, isFault, type Finding, type Verdict } from '../../src/audit/check.js';
+import { ChainWriter } from '../../src/audit/chain.js';
+import type { AuditSink, ChainHead } from '../../src/audit/sink.js';
 import type { AlertEvent } from '../../src/core/alert-events.js';
 import type { AuditRow } from '../../src/storage/ports.js';
 

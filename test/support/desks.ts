@@ -1,8 +1,8 @@
 /** Desks of gateways over one real store, with a real vault; the audit is kept in memory and can fail. */
 import { randomBytes } from 'node:crypto';
-import { AuditUnavailable, type Audit, type AuditEntry } from '../../src/access/audit-entry.js';
-import { openDesks, type Desks } from '../../src/access/desks.js';
-import type { TokenActor } from '../../src/access/actor.js';
+import { AuditUnavailable, type Audit, type AuditEntry } from '../../src/audit/entry.js';
+import { openDesks, type Desks } from '../../src/credentials/desks.js';
+import type { TokenActor } from '../../src/credentials/actor.js';
 import type { TurnpikeEvent } from '../../src/core/events.js';
 import { systemBytes, systemRandom } from '../../src/core/random.js';
 import { MemoryLimits } from '../../src/state/memory/limits.js';

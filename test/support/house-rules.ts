@@ -23,13 +23,13 @@ export const pureFolders = [
   'outcome',
   'checkup',
 ];
-const pureInAccess = [
+const pureOfCredentials = [
   ...['acquire-context', 'credential-filters', 'credential-input', 'credential-secret', 'credential-status'],
   ...['import-lines', 'pick-trees', 'policy-chain', 'policy-document', 'wake-heap'],
 ];
 const pureFiles = [
   ...['src/vault/envelope.ts', 'src/vault/keyring.ts'],
-  ...pureInAccess.map((name) => `src/access/${name}.ts`),
+  ...pureOfCredentials.map((name) => `src/credentials/${name}.ts`),
 ];
 const maxLines = 300;
 

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { AuditUnavailable, type AuditEntry } from '../../src/access/audit-entry.js';
+import { AuditUnavailable, type AuditEntry } from '../../src/audit/entry.js';
 import type { AppParts } from '../../src/app.js';
 import { systemClock } from '../../src/core/clock.js';
 import { openDatabase } from '../../src/storage/open-database.js';

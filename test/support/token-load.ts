@@ -1,5 +1,5 @@
 /** Gateways that give out tokens of one store under load, and what became of it. */
-import type { TokenActor } from '../../src/access/actor.js';
+import type { TokenActor } from '../../src/credentials/actor.js';
 import { seededRandom } from '../../src/core/random.js';
 import { NearLimits } from '../../src/state/fallback/limits.js';
 import type { Limits } from '../../src/state/ports.js';

@@ -1,7 +1,7 @@
 /** `/credentials/import`: many credentials from a text, as other programs write it. */
 import { Readable } from 'node:stream';
 import { z } from 'zod';
-import { importFormats, type ImportAsk, type Imported } from '../../access/credential-import.js';
+import { importFormats, type ImportAsk, type Imported } from '../../credentials/credential-import.js';
 import { credentialTypes } from '../../storage/credential-ports.js';
 import { actorOf } from '../gate.js';
 import { Problem } from '../problem.js';

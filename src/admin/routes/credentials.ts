@@ -1,7 +1,7 @@
 /** `/credentials`: accounts, keys and cookies that crawlers take out by policies. Secrets come in here and never go out. */
 import { z } from 'zod';
-import type { InputProblem } from '../../access/actor.js';
-import type { CredentialChanged, CredentialEdit, CredentialView } from '../../access/credential-desk.js';
+import type { InputProblem } from '../../credentials/actor.js';
+import type { CredentialChanged, CredentialEdit, CredentialView } from '../../credentials/credential-desk.js';
 import { credentialStatuses, credentialTypes } from '../../storage/credential-ports.js';
 import { actorOf } from '../gate.js';
 import { onceHeaders, onlyOnce } from '../once.js';

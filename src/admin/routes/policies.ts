@@ -1,7 +1,7 @@
 /** `/policies`: which credentials are given out, in which order, how often and for how long. */
 import { z } from 'zod';
-import type { PolicyChanged, PolicyView } from '../../access/policy-desk.js';
-import { policyBody, policyName } from '../../access/policy-document.js';
+import type { PolicyChanged, PolicyView } from '../../credentials/policy-desk.js';
+import { policyBody, policyName } from '../../credentials/policy-document.js';
 import { actorOf } from '../gate.js';
 import { onceHeaders, onlyOnce } from '../once.js';
 import { pageOf, pageQuery, slice } from '../pages.js';

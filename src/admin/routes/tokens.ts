@@ -4,8 +4,8 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { sights } from '../../access/credential-status.js';
-import type { Acquired, Redeemed, Reported, TokenView } from '../../access/token-desk.js';
+import { sights } from '../../credentials/credential-status.js';
+import type { Acquired, Redeemed, Reported, TokenView } from '../../credentials/token-desk.js';
 import { credentialStatuses, credentialTypes } from '../../storage/credential-ports.js';
 import { actorOf } from '../gate.js';
 import { Problem } from '../problem.js';

@@ -1,6 +1,6 @@
 /** `/upstreams`: look at exits, add them, give orders about them, remove them. */
 import { z } from 'zod';
-import type { Actor } from '../../access/actor.js';
+import type { Actor } from '../../credentials/actor.js';
 import { exitStates } from '../../exits/count-exits.js';
 import type { ExitPlace, ExitRow } from '../../exits/exit-desk.js';
 import { credentialId, credentialOf } from '../../upstreams/credential-of.js';
