@@ -5,6 +5,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { benchAcquire } from './acquire.js';
 import { benchHostile } from './hostile.js';
 import { benchJudge } from './judge.js';
 import { CATALOGUE } from './peers/catalogue.js';
@@ -35,6 +36,7 @@ function help(): number {
   const scenarios = SCENARIOS.map((scenario) => `  ${scenario.name.padEnd(18)}${scenario.question}`);
   const peers = CATALOGUE.map((peer) => `  ${peer.name.padEnd(18)}${peer.note}`);
   const alone = [
+    '  acquire           how soon a token is there, by store and number of credentials, and what the proxy port feels (alone)',
     '  choose            µs per choice by strategy and pool size, and loading of a million lines (alone)',
     '  hostile           memory and loop delay under zip bombs and evil patterns (alone)',
     '  lease             CPU of a lease for each request, and of one that is held (alone)',
@@ -56,6 +58,8 @@ async function run(options: Options): Promise<number> {
     return 0;
   }
   if (options.scenarios.length === 1 && options.scenarios[0] === 'judge') return benchJudge(options.isQuick);
+  if (options.scenarios.length === 1 && options.scenarios[0] === 'acquire')
+    return benchAcquire(options.isQuick);
   if (options.scenarios.length === 1 && options.scenarios[0] === 'hostile') return benchHostile();
   if (options.scenarios.includes('yield')) return runYields(options);
   const scenarios = chooseScenarios(options.scenarios);

@@ -157,7 +157,7 @@ function clientSettings(settings: PostgresSettings, queryMs: number): pg.ClientC
     ...{ host, port, database, user, ssl: tlsOf(settings), application_name: 'turnpike' },
     ...(password === null ? {} : { password: password.reveal() }),
     ...{ connectionTimeoutMillis: callMs, query_timeout: queryMs, keepAlive: true },
-    types: { getTypeParser: parserOf as typeof pg.types.getTypeParser },
+    types: { getTypeParser: parserOf },
   };
 }
 
@@ -170,8 +170,8 @@ function tlsOf({ tls, ca, host }: PostgresSettings): pg.ClientConfig['ssl'] {
 }
 
 /** All whole numbers here are below 2^53. */
-const parserOf = (oid: number, format?: 'text' | 'binary') =>
-  oid === INT8 ? Number : (pg.types.getTypeParser(oid, format ?? 'text') as (value: string) => unknown);
+const parserOf: pg.CustomTypesConfig['getTypeParser'] = (oid, format) =>
+  Number(oid) === INT8 ? Number : (pg.types.getTypeParser(oid, format) as (value: string) => unknown);
 
 /** A commit is on the disk when it is answered, whatever the server does by itself; and no statement outlives its caller. */
 const sessionSettings = (callMs: number) =>

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll } from 'vitest';
+import { afterAll, afterEach, beforeAll, vi } from 'vitest';
 import { systemClock } from '../../src/core/clock.js';
 import { openDatabase } from '../../src/storage/open-database.js';
 import type { Database } from '../../src/storage/ports.js';
@@ -8,6 +8,7 @@ import { keysContract } from './storage-keys.js';
 import { tokensContract } from './storage-tokens.js';
 import type { UnderTest } from './under-test.js';
 
+vi.setConfig({ testTimeout: 60_000 });
 let server: RealPostgres;
 let database = '';
 const open: Database[] = [];

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach } from 'vitest';
+import { afterAll, afterEach, vi } from 'vitest';
 import { openDatabase } from '../../src/storage/open-database.js';
 import { openConnection } from '../../src/storage/sqlite-connection.js';
 import type { Database } from '../../src/storage/ports.js';
@@ -11,6 +11,7 @@ import { keysContract } from './storage-keys.js';
 import { tokensContract } from './storage-tokens.js';
 import type { UnderTest } from './under-test.js';
 
+vi.setConfig({ testTimeout: 60_000 });
 const folder = mkdtempSync(join(tmpdir(), 'turnpike-sqlite-'));
 const open: Database[] = [];
 let count = 0;

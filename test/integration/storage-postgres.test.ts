@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../src/core/clock.js';
 import { openDatabase } from '../../src/storage/open-database.js';
 import { StorageAway, type Database } from '../../src/storage/ports.js';
@@ -13,6 +13,8 @@ import { createStage } from '../support/stage.js';
 import { overlapsIn, raceFor } from '../support/storage-processes.js';
 import { eventually, waitFor } from '../support/wait.js';
 
+// A guard against hanging: these start processes, on a machine that has much else to do.
+vi.setConfig({ testTimeout: 120_000 });
 const stage = createStage();
 let server: RealPostgres;
 beforeAll(async () => {

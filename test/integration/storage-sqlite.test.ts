@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../src/core/clock.js';
 import { openDatabase } from '../../src/storage/open-database.js';
 import { openConnection } from '../../src/storage/sqlite-connection.js';
@@ -19,6 +19,8 @@ import { killWriters } from '../support/storage-kills.js';
 import { onFullDisk, overlapsIn, raceFor } from '../support/storage-processes.js';
 import { eventually } from '../support/wait.js';
 
+// A guard against hanging: these start processes, on a machine that has much else to do.
+vi.setConfig({ testTimeout: 120_000 });
 const stage = createStage();
 const newFolder = () => mkdtempSync(join(tmpdir(), 'turnpike-storage-'));
 const settings = (path: string, callMs = 20_000) => ({ kind: 'sqlite', path, callMs }) as const;

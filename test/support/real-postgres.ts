@@ -80,17 +80,9 @@ export async function startPostgres(settings: readonly string[] = []): Promise<R
   const port = (fixedPort = running.port);
   const ask = (database: string, sql: string) => askOnce({ host: HOST, port, user: USER, database }, sql);
   // It listens before it is ready.
-  const isReady = (): Promise<boolean> =>
-    ask('postgres', '').then(
-      () => true,
-      () => false,
-    );
+  const isReady = (): Promise<boolean> => ask('postgres', '').then(...toTruth);
   await eventually('the server to be ready', isReady);
-  const settingsOf = (database: string, changes: Partial<PostgresSettings> = {}): PostgresSettings => ({
-    ...{ kind: 'postgres', host: HOST, port, database, username: USER, password: new Secret(PASSWORD) },
-    ...{ tls: 'off', ca: null, connections: 8, callMs: 20_000 },
-    ...changes,
-  });
+  const settingsOf: RealPostgres['settings'] = (database, changes) => settingsAt(port, database, changes);
   await ask('postgres', `create database ${TEMPLATE}`);
   await (await openDatabase(settingsOf(TEMPLATE), { clock: systemClock })).close();
   let count = 0;
@@ -109,16 +101,10 @@ export async function startPostgres(settings: readonly string[] = []): Promise<R
     ask,
     kill: async () => {
       process.kill(running.pid, 'SIGKILL');
-      await eventually(
-        'the server to be gone',
-        async () => (await ask('postgres', '').catch(() => null)) === null,
-      );
+      await eventually('the server to be gone', async () => !(await isReady()));
     },
     startAgain: async () => {
-      await eventually('the server to start', async () => {
-        running = await start();
-        return true;
-      });
+      running = await start();
       await eventually('the server to be ready', isReady);
     },
     close: async () => {
@@ -127,6 +113,18 @@ export async function startPostgres(settings: readonly string[] = []): Promise<R
     },
   };
 }
+
+const toTruth = [() => true, () => false] as const;
+
+const settingsAt = (
+  port: number,
+  database: string,
+  changes: Partial<PostgresSettings> = {},
+): PostgresSettings => ({
+  ...{ kind: 'postgres', host: HOST, port, database, username: USER, password: new Secret(PASSWORD) },
+  ...{ tls: 'off', ca: null, connections: 8, callMs: 20_000 },
+  ...changes,
+});
 
 async function askOnce(place: pg.ClientConfig, sql: string): Promise<Record<string, unknown>[]> {
   const client = new pg.Client({ ...place, connectionTimeoutMillis: 5000 });
