@@ -70,9 +70,9 @@ export const ENVELOPE_BYTES = SECRET_AT + AEAD_BYTES;
 const tenant = 'default';
 
 /** Parts with their lengths before them: no two lists of parts give the same bytes. */
-function canonical(parts: readonly (string | number | Buffer)[]): Buffer {
+function canonical(parts: readonly (string | number)[]): Buffer {
   const encoded = parts.flatMap((part) => {
-    const bytes = Buffer.isBuffer(part) ? part : Buffer.from(String(part), 'utf8');
+    const bytes = Buffer.from(String(part), 'utf8');
     const length = Buffer.alloc(4);
     length.writeUInt32BE(bytes.length);
     return [length, bytes];

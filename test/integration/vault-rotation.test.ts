@@ -11,11 +11,11 @@ const folder = mkdtempSync(join(tmpdir(), 'turnpike-rotation-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('K1 keys rotate while the rotating process is killed', () => {
-  it.each([false, true])('and no use fails, nothing stays behind; sealed anew: %s', async (reencrypt) => {
-    const storage = { kind: 'sqlite', path: join(folder, `${reencrypt}.db`), callMs: 10_000 } as const;
+  it('and no use fails, and nothing stays behind', async () => {
+    const storage = { kind: 'sqlite', path: join(folder, 'used.db'), callMs: 10_000 } as const;
     const figures = await killedRotation({
       ...{ storage, connect: () => openDatabase(storage, { clock: systemClock }) },
-      ...{ secrets: 1000, kills: 4, usesPerSecond: 50, reencrypt, seed: 7 },
+      ...{ secrets: 1000, kills: 3, usesPerSecond: 50, reencrypt: false, seed: 7 },
     });
     expect(figures).toMatchObject({
       failures: [],
