@@ -4,9 +4,14 @@
  */
 
 const pureFolders = ['http1', 'protocol', 'facts', 'upstreams', 'routing', 'request', 'outcome', 'checkup'];
+const pureInAccess = [
+  ...['acquire-context', 'credential-filters', 'credential-input', 'credential-secret', 'credential-status'],
+  ...['import-lines', 'pick-trees', 'policy-chain', 'policy-document', 'wake-heap'],
+  ...['audit-chain', 'audit-check'],
+];
 const pureFiles = [
   ...['^src/vault/envelope\\.ts$', '^src/vault/keyring\\.ts$'],
-  ...['^src/access/audit-chain\\.ts$', '^src/access/audit-check\\.ts$'],
+  `^src/access/(${pureInAccess.join('|')})\\.ts$`,
 ];
 
 /** folder → folders it may import; `types` may be imported with `import type` only. */

@@ -238,3 +238,14 @@ describe('these checks', () => {
     expect(() => page('docs/nowhere.md')).toThrow('docs/nowhere.md is missing');
   });
 });
+
+describe('docs/credentials.md', () => {
+  it('K2 K6 shows the table of statuses', async () => {
+    type Table = Readonly<Record<string, Readonly<Record<string, string>>>>;
+    const table = await exported<Table>('src/access/credential-status.ts', 'statusTable');
+    const columns = ['active', 'cooldown', 'exhausted', 'banned', 'invalid', 'disabled'];
+    const rows = Object.entries(table).map(([event, row]) => [event, ...columns.map((name) => row[name])]);
+    const shown = codeRows(sections(page('docs/credentials.md'), /^## Status/));
+    expect(shown).toEqual(rows);
+  });
+});

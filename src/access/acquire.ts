@@ -12,7 +12,8 @@ import type { Vault } from '../vault/vault.js';
 import { auditedContext } from './acquire-context.js';
 import type { TokenActor } from './actor.js';
 import type { Audit } from './audit-entry.js';
-import type { Candidate, Choice, CredentialIndex } from './credential-index.js';
+import type { Candidate, Choice } from './candidate-choice.js';
+import type { CredentialIndex } from './credential-index.js';
 import { bucketFor } from './credential-filters.js';
 import type { IndexFeed } from './index-feed.js';
 import type { Policy } from './policy-document.js';
@@ -74,7 +75,7 @@ export class Acquiring {
         return this.#none(choice);
       }
       const tried = await this.#tryAll(policy, choice.candidates, { ask, by });
-      if (tried.kind === 'given') return await this.#record(tried.given, policy, { ask, by });
+      if (tried.kind === 'given') return this.#record(tried.given, policy, { ask, by });
       if (tried.kind === 'none_free') return tried;
       if (tried.kind === 'limited' && tried.limit === 'policy') return tried;
     }

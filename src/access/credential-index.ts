@@ -5,32 +5,13 @@
 import type { Random } from '../core/random.js';
 import { credentialStatuses } from '../storage/credential-ports.js';
 import type { CredentialRow, CredentialStatus } from '../storage/credential-ports.js';
-import type { CandidateList } from './candidate-list.js';
+import { allRest, allTaken, type Choice } from './candidate-choice.js';
 import { CredentialColumns } from './credential-columns.js';
 import { weightOf } from './credential-filters.js';
 import { isRest, statusAt } from './credential-status.js';
 import type { Policy, Selector } from './policy-document.js';
 import { PolicyList, type Standing } from './policy-list.js';
 import { WakeHeap } from './wake-heap.js';
-
-/** One that may be given out. */
-export interface Candidate {
-  readonly id: string;
-  readonly key: string;
-}
-
-export type Choice =
-  /** Best first. */
-  | { readonly kind: 'candidates'; readonly candidates: readonly Candidate[] }
-  | {
-      readonly kind: 'none';
-      readonly why: 'no_match' | 'resting' | 'held' | 'limited';
-      /** When the first of those that rest or are limited is back, by the store's clock; null where that is not known. */
-      readonly untilMs: number | null;
-    };
-
-/** So many that rest are looked at to say when one is back. */
-const MOST_LOOKED_AT = 10_000;
 
 /** The index. Times are the store's. */
 export class CredentialIndex {
@@ -158,7 +139,7 @@ export class CredentialIndex {
       const candidates = slots.map((slot) => ({ id: this.#columns.id(slot), key: this.#columns.key(slot) }));
       return { kind: 'candidates', candidates };
     }
-    return list.usable > 0 ? allTaken(policy.limited) : this.#allRest(list);
+    return list.usable > 0 ? allTaken(policy.limited) : allRest(list, (slot) => this.#restsUntil(slot));
   }
 
   /** It is about to be given out: it counts as held and as used last. */
@@ -296,23 +277,7 @@ export class CredentialIndex {
     }
   }
 
-  #allRest(list: CandidateList): Choice {
-    const untils = list.some(MOST_LOOKED_AT).map((slot) => this.#restsUntil(slot));
-    return { kind: 'none', why: 'resting', untilMs: soonest(untils) };
-  }
-
   #restsUntil(slot: number): number {
     return isRest(this.#columns.set.get(slot)) ? this.#columns.until.get(slot) : Infinity;
   }
-}
-
-/** All that may be used are held or limited. */
-function allTaken(limited: ReadonlyMap<number, number>): Choice {
-  if (limited.size === 0) return { kind: 'none', why: 'held', untilMs: null };
-  return { kind: 'none', why: 'limited', untilMs: soonest([...limited.values()].slice(0, MOST_LOOKED_AT)) };
-}
-
-function soonest(untils: readonly number[]): number | null {
-  const first = untils.reduce((least, untilMs) => Math.min(least, untilMs), Infinity);
-  return first === Infinity ? null : first;
 }

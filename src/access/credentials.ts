@@ -78,7 +78,7 @@ export class Credentials implements CredentialDesk {
     if (edit.revision !== undefined && edit.revision !== row.revision) return { kind: 'conflict' };
     const wanted = this.#wanted(row, edit);
     if (wanted.kind === 'invalid') return wanted;
-    return await this.#change(row, wanted, by);
+    return this.#change(row, wanted, by);
   }
 
   async coolDown(key: string, forMs: number, by: Actor): Promise<CredentialChanged> {
@@ -91,7 +91,7 @@ export class Credentials implements CredentialDesk {
     }
     const { status, forMs: length } = move;
     const change = { status, forMs: length, reason: `set by ${by.name}` };
-    return await this.#change(row, { change, what: 'credential.cooldown' }, by);
+    return this.#change(row, { change, what: 'credential.cooldown' }, by);
   }
 
   async remove(key: string, by: Actor): Promise<boolean> {

@@ -32,10 +32,10 @@ export async function importCredentials(
 ): Promise<Imported> {
   const run = new ImportRun(ask, parts);
   for await (const text of linesOf(source)) {
-    if (text === null || run.isFull) return await run.end(true);
+    if (text === null || run.isFull) return run.end(true);
     await run.line(text);
   }
-  return await run.end(false);
+  return run.end(false);
 }
 
 /** What is read and kept so far. */

@@ -140,7 +140,7 @@ export class IndexFeed {
       if (!(error instanceof StorageAway)) this.#note('credential_feed_failed', { error: String(error) });
     }
     if (this.#isStopped) return;
-    this.#timer = this.#parts.clock.after(POLL_MS, () => (this.#running = this.#round()));
+    this.#timer = this.#parts.clock.after(POLL_MS, () => this.start());
   }
 
   async #readAll(): Promise<void> {

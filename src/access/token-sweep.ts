@@ -37,6 +37,6 @@ export class TokenSweep {
     });
     if (this.#isStopped) return;
     const nextMs = swept >= AT_ONCE ? SOON_MS : EVERY_MS;
-    this.#timer = this.clock.after(nextMs, () => (this.#running = this.#round()));
+    this.#timer = this.clock.after(nextMs, () => this.start());
   }
 }

@@ -1,6 +1,9 @@
 /** What events add to the metrics. */
 import { errorTable } from '../core/errors.js';
 import type { ErrorCode } from '../core/errors.js';
+import type { AlertEvent } from '../core/alert-events.js';
+import type { TokenEvent } from '../core/token-events.js';
+import type { VaultEvent } from '../core/vault-events.js';
 import type {
   BanSpared,
   BodyNotInspected,
@@ -170,13 +173,14 @@ export class EventCounts {
       case 'note':
         this.notes.of(event.level).value += 1;
         return;
-      case 'token_used':
-      case 'credential_status_changed':
-        this.tokens.add(event);
-        return;
       default:
-        this.alerts.add(event);
+        this.ofVault(event);
     }
+  }
+
+  private ofVault(event: TokenEvent | AlertEvent | VaultEvent): void {
+    if (event.type === 'token_used' || event.type === 'credential_status_changed') this.tokens.add(event);
+    else this.alerts.add(event);
   }
 
   private passedDoor({ type, listener }: ClientConnection): void {

@@ -89,8 +89,7 @@ describe('K11 filters that refer to the context', () => {
     fc.assert(
       fc.property(meta, context, (has, asks) => {
         const bucket = bucketFor(policy, asks);
-        const isIn =
-          bucket.kind === 'bucket' && bucketsOf(policy, of(has as JsonObject)).includes(bucket.bucket);
+        const isIn = bucket.kind === 'bucket' && bucketsOf(policy, of(has)).includes(bucket.bucket);
         const isMeant =
           has.region === asks.region && (asks.kind === undefined || (has.tags ?? []).includes(asks.kind));
         expect(isIn).toBe(isMeant);

@@ -2,6 +2,8 @@ import { afterAll, beforeAll } from 'vitest';
 import { openDeskRig, type DeskRig } from '../support/desks.js';
 import { jumpingClock } from '../support/jumping-clock.js';
 import { passPostgresMs, startPostgres, type RealPostgres } from '../support/real-postgres.js';
+import type { DeskStore } from './desk-tools.js';
+import { credentialDeskContract } from './desks-credentials.js';
 import { desksContract } from './desks.js';
 
 let server: RealPostgres;
@@ -10,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-desksContract('postgres', async () => {
+async function make(): Promise<DeskStore> {
   const name = await server.withTables();
   const clock = jumpingClock();
   const open: DeskRig[] = [];
@@ -26,4 +28,7 @@ desksContract('postgres', async () => {
     },
     close: async () => void (await Promise.all(open.map((rig) => rig.close()))),
   };
-});
+}
+
+desksContract('postgres', make);
+credentialDeskContract('postgres', make);

@@ -1,65 +1,22 @@
-/** What the desks of credentials, policies and tokens must do over every store. Call it once for each. */
+/** What the desks of tokens and policies must do over every store. Call it once for each. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AuditUnavailable } from '../../src/access/audit-entry.js';
-import type { Acquired, AcquiredToken, Redeemed } from '../../src/access/token-desk.js';
-import type { CredentialInput } from '../../src/access/credential-desk.js';
 import { StorageAway, type Database } from '../../src/storage/ports.js';
-import { admin, crawler, type DeskChanges, type DeskRig } from '../support/desks.js';
+import { admin, crawler } from '../support/desks.js';
 import { eventually } from '../support/wait.js';
-
-/** Gateways over one store. */
-export interface DeskStore {
-  open(changes?: DeskChanges): Promise<DeskRig>;
-  passMs(ms: number): Promise<void>;
-  close(): Promise<void>;
-}
-
-const by = crawler();
-const context = { target: 'shop.example', task_id: 't1' };
+import { by, DeskTools, type DeskStore } from './desk-tools.js';
 
 /** Registers the suite for one store. */
 export function desksContract(name: string, make: () => Promise<DeskStore>): void {
   describe(`Desks: ${name}`, () => {
-    let store: DeskStore;
-    let rig: DeskRig;
+    let tools: DeskTools;
     beforeEach(async () => {
-      store = await make();
-      rig = await store.open();
+      tools = await DeskTools.over(await make());
     });
-    afterEach(() => store.close());
-
-    const keep = async (key: string, more: Partial<CredentialInput> = {}): Promise<void> => {
-      const made = await rig.desks.credentials.create(
-        { key, type: 'api_key', secret: `s-${key}`, ...more },
-        admin,
-      );
-      expect(made.kind).toBe('created');
-    };
-    const policy = async (constraints: object = {}, more: object = {}): Promise<void> => {
-      const made = await rig.desks.policies.create(
-        { name: 'p', credential_type: 'api_key', constraints, ...more },
-        admin,
-      );
-      expect(made).toMatchObject({ kind: 'created' });
-    };
-    const ask = (desk = rig, named = 'p', who = by): Promise<Acquired> =>
-      desk.desks.tokens.acquire({ policy: named, context }, who);
-    const acquire = async (desk = rig, named = 'p', who = by): Promise<AcquiredToken> => {
-      const got = await ask(desk, named, who);
-      if (got.kind !== 'acquired') throw new Error(`not acquired: ${JSON.stringify(got)}`);
-      return got.token;
-    };
-    const redeem = (token: AcquiredToken, desk = rig, who = by): Promise<Redeemed> =>
-      desk.desks.tokens.redeem(token.id.reveal(), who);
-    const release = (token: AcquiredToken, desk = rig) => desk.desks.tokens.release(token.id.reveal(), by);
-
-    const releasedAtOnce = async (desk: DeskRig): Promise<boolean> => {
-      const got = await ask(desk);
-      if (got.kind === 'acquired') await release(got.token, desk);
-      return got.kind === 'acquired';
-    };
+    afterEach(() => tools.store.close());
 
     it('K4 K5 K8 a token is acquired, redeemed, released; each is in the audit, and no secret or token', async () => {
+      const { rig, keep, policy, acquire, redeem, release } = tools;
       await keep('k1', { meta: { group: 'a' } });
       await keep('k2', { meta: { group: 'b' } });
       await policy({ validity_period: 60 }, { filters: { 'meta.group': 'a', status: 'active' } });
@@ -87,29 +44,8 @@ export function desksContract(name: string, make: () => Promise<DeskStore>): voi
         expect(told).not.toContain(hidden);
     });
 
-    it('K2 K5 a ban holds at once on another gateway; lifted, the token is good again', async () => {
-      await keep('k1');
-      await policy();
-      const other = await store.open();
-      const token = await acquire();
-      expect(await redeem(token, other)).toMatchObject({ kind: 'redeemed' });
-      await rig.desks.credentials.change('k1', { status: 'banned' }, admin);
-      expect(await redeem(token, other)).toMatchObject({
-        kind: 'refused',
-        why: 'credential',
-        status: 'banned',
-      });
-      expect(await ask(other)).toMatchObject({ kind: 'none_free', why: 'resting', retryAfterMs: null });
-      await rig.desks.credentials.change('k1', { status: 'active' }, admin);
-      expect(await redeem(token, other)).toMatchObject({ kind: 'redeemed' });
-      const change = rig.events.filter(({ type }) => type === 'credential_status_changed');
-      expect(change).toMatchObject([
-        { from: 'active', to: 'banned' },
-        { from: 'banned', to: 'active' },
-      ]);
-    });
-
     it('K5 a revocation holds at once on another gateway, and frees its credential', async () => {
+      const { store, keep, policy, ask, acquire, redeem } = tools;
       await keep('k1');
       await policy({ max_concurrent: 1 });
       const other = await store.open();
@@ -125,6 +61,7 @@ export function desksContract(name: string, make: () => Promise<DeskStore>): voi
     });
 
     it('K9 a token from a second address is revoked, and somebody is told', async () => {
+      const { rig, keep, policy, acquire, redeem } = tools;
       await keep('k1');
       await policy();
       const token = await acquire();
@@ -139,6 +76,7 @@ export function desksContract(name: string, make: () => Promise<DeskStore>): voi
     });
 
     it('K5 uses are counted, whoever asks first', async () => {
+      const { rig, keep, policy, acquire, redeem } = tools;
       await keep('k1');
       await policy({ max_uses: 2 });
       const token = await acquire();
@@ -154,6 +92,7 @@ export function desksContract(name: string, make: () => Promise<DeskStore>): voi
     });
 
     it('K5 a token ends by its time, and its credential is free', async () => {
+      const { store, keep, policy, ask, acquire, redeem } = tools;
       await keep('k1');
       await policy({ validity_period: 60, max_concurrent: 1 });
       const token = await acquire();
@@ -163,6 +102,7 @@ export function desksContract(name: string, make: () => Promise<DeskStore>): voi
     });
 
     it('Z7 a token is its holder’s alone; an administrator may end it', async () => {
+      const { rig, keep, policy, acquire, redeem } = tools;
       await keep('k1');
       await policy();
       const token = await acquire();
@@ -179,85 +119,8 @@ export function desksContract(name: string, make: () => Promise<DeskStore>): voi
       expect(await tokens.look(token.id.reveal(), admin)).toMatchObject({ state: 'live', holder: 'crawler' });
     });
 
-    it('K6 what a holder reports rests the credential, everywhere, for its time', async () => {
-      await keep('k1');
-      await policy();
-      const other = await store.open();
-      const token = await acquire();
-      const report = (outcome: 'ok' | 'rate_limited' | 'banned', forMs?: number) =>
-        rig.desks.tokens.report(token.id.reveal(), { outcome, forMs, reason: 'saw\n429' }, by);
-      expect(await report('ok')).toMatchObject({ status: 'active', isChanged: false });
-      expect(await report('rate_limited', 30_000)).toMatchObject({ status: 'cooldown', isChanged: true });
-      expect(await report('rate_limited')).toMatchObject({ status: 'cooldown', isChanged: false });
-      expect(await redeem(token, other)).toMatchObject({
-        kind: 'refused',
-        why: 'credential',
-        status: 'cooldown',
-      });
-      await eventually('the other to know', async () => (await ask(other)).kind === 'none_free');
-      expect((await rig.desks.credentials.get('k1'))?.reason).toBe('saw 429');
-      await store.passMs(31_000);
-      expect(await redeem(token, other)).toMatchObject({ kind: 'redeemed' });
-      expect(await report('banned')).toMatchObject({ status: 'banned', untilMs: null });
-    });
-
-    it('K6 an administrator’s cool-down ends by itself', async () => {
-      await keep('k1');
-      await policy();
-      const cooled = await rig.desks.credentials.coolDown('k1', 3_600_000, admin);
-      expect(cooled).toMatchObject({ kind: 'changed', credential: { statusNow: 'cooldown' } });
-      const refused = await ask();
-      expect(refused).toMatchObject({ kind: 'none_free', why: 'resting' });
-      const waitMs = refused.kind === 'none_free' ? (refused.retryAfterMs ?? 0) : 0;
-      expect(Math.round(waitMs / 60_000)).toBe(60);
-      await store.passMs(3_601_000);
-      await eventually('the end of the rest', async () => (await ask()).kind === 'acquired');
-      await rig.desks.credentials.change('k1', { status: 'banned' }, admin);
-      expect(await rig.desks.credentials.coolDown('k1', 1000, admin)).toMatchObject({ kind: 'invalid' });
-      expect(await rig.desks.credentials.coolDown('nobody', 1000, admin)).toEqual({ kind: 'gone' });
-    });
-
-    it('K2 a new secret counts at once and lifts invalid; who changes what is old is told', async () => {
-      await keep('k1');
-      await policy();
-      const token = await acquire();
-      const { credentials } = rig.desks;
-      await credentials.change('k1', { status: 'invalid', reason: 'login failed' }, admin);
-      const changed = await credentials.change('k1', { secret: 'new', revision: 2 }, admin);
-      expect(changed).toMatchObject({
-        kind: 'changed',
-        credential: { status: 'active', version: 2, revision: 3 },
-      });
-      const redeemed = await redeem(token);
-      expect(redeemed.kind === 'redeemed' && redeemed.secret.toString()).toBe('"new"');
-      expect(await credentials.change('k1', { meta: { a: 1 }, revision: 2 }, admin)).toEqual({
-        kind: 'conflict',
-      });
-      expect(await credentials.change('k1', { secret: '' }, admin)).toMatchObject({
-        problems: [{ path: 'secret' }],
-      });
-      expect(await credentials.change('k1', { forMs: 5 }, admin)).toMatchObject({
-        problems: [{ path: 'status' }],
-      });
-      expect(await credentials.create({ key: 'k1', type: 'api_key', secret: 'x' }, admin)).toEqual({
-        kind: 'exists',
-      });
-    });
-
-    it('K2 K5 a credential that is removed takes its tokens along; the next of its key has nothing of it', async () => {
-      await keep('k1');
-      await policy();
-      const token = await acquire();
-      expect(await rig.desks.credentials.remove('k1', admin)).toBe(true);
-      expect(await rig.desks.credentials.remove('k1', admin)).toBe(false);
-      expect(await redeem(token)).toEqual({ kind: 'unknown' });
-      expect(await ask()).toMatchObject({ kind: 'none_free', why: 'no_match' });
-      await keep('k1', { secret: 'another' });
-      expect(await redeem(token)).toEqual({ kind: 'unknown' });
-      expect(await redeem(await acquire())).toMatchObject({ kind: 'redeemed' });
-    });
-
     it('K3 K12 falls back to the next policy, and says the soonest time when all have nothing', async () => {
+      const { rig, keep, policy, ask, acquire } = tools;
       await keep('k1', { meta: { tier: 'high' } });
       await keep('k2', { meta: { tier: 'low' } });
       await policy({ max_concurrent: 1 }, { name: 'low', filters: { 'meta.tier': 'low' } });
@@ -274,6 +137,7 @@ export function desksContract(name: string, make: () => Promise<DeskStore>): voi
     });
 
     it('K11 the context chooses, and must be there where it is asked for', async () => {
+      const { rig, keep, policy } = tools;
       for (const region of ['US', 'DE']) await keep(`k-${region}`, { meta: { region } });
       await policy({}, { filters: { 'meta.region': '$context.region' } });
       const inRegion = (region?: string) =>
@@ -285,6 +149,7 @@ export function desksContract(name: string, make: () => Promise<DeskStore>): voi
     });
 
     it('K3 K12 keeps to the limit of each credential, goes on with others, and warns of a rate near their sum', async () => {
+      const { rig, keep, policy, ask, acquire } = tools;
       for (const key of ['k1', 'k2', 'k3']) await keep(key);
       await policy({ rate_limit: '5/h', per_credential_limit: '2/h' });
       expect(rig.desks.policies.get('p')?.warnings).toEqual([expect.stringContaining('83.3 %')]);
@@ -303,6 +168,7 @@ export function desksContract(name: string, make: () => Promise<DeskStore>): voi
     });
 
     it('K8 without an audit nothing is given out, shown or changed, and nothing is lost by trying', async () => {
+      const { rig, keep, policy, ask, acquire, redeem, release, releasedAtOnce } = tools;
       await keep('k1');
       await policy({ max_concurrent: 1, rate_limit: '2/h', max_uses: 1 });
       const token = await acquire();
@@ -327,43 +193,8 @@ export function desksContract(name: string, make: () => Promise<DeskStore>): voi
       expect(await ask()).toMatchObject({ kind: 'limited', limit: 'policy' });
     });
 
-    it('K2 imports what is good, or all or nothing, and tells each bad line without its secret', async () => {
-      await keep('k1');
-      const lines = [
-        'key,secret,meta.group',
-        'k1,s1,a',
-        'k2,s2,a',
-        'k2,s3,a',
-        'k 4,s4,a',
-        'k5,"s5',
-        'k6,s6,a',
-      ];
-      const pieces = async function* () {
-        for (const char of lines.join('\r\n').match(/.{1,7}/gs) ?? [])
-          yield await Promise.resolve(Buffer.from(char));
-      };
-      const take = (mode: 'all' | 'good') =>
-        rig.desks.credentials.import(
-          pieces(),
-          { format: 'csv', mode, type: 'api_key', meta: { batch: 7 } },
-          admin,
-        );
-      const all = await take('all');
-      expect(all).toMatchObject({ kind: 'refused', created: 0, failed: 4 });
-      const good = await take('good');
-      expect(good).toMatchObject({ kind: 'done', created: 2, failed: 4 });
-      const byLine = [...good.faults]
-        .sort((a, b) => a.line - b.line)
-        .map(({ line, why }) => `${line} ${why}`);
-      expect(byLine).toEqual(['2 exists', '4 duplicate', '5 invalid', '6 malformed']);
-      expect(JSON.stringify([all, good, rig.audit.entries])).not.toMatch(/s\d/);
-      expect(await rig.desks.credentials.get('k6')).toMatchObject({ meta: { group: 'a', batch: 7 } });
-      await policy({}, { filters: { 'meta.batch': 7, key: 'k6' } });
-      const redeemed = await redeem(await acquire());
-      expect(redeemed.kind === 'redeemed' && redeemed.secret.toString()).toBe('"s6"');
-    });
-
     it('K1 a store that is away is said so, and nothing is half done', async () => {
+      const { store, rig, keep, policy, ask, releasedAtOnce } = tools;
       await keep('k1');
       await policy({ max_concurrent: 1, rate_limit: '1/h' });
       // Once it fails before it was done, once after.

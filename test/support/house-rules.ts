@@ -23,7 +23,14 @@ export const pureFolders = [
   'outcome',
   'checkup',
 ];
-const pureFiles = ['src/vault/envelope.ts', 'src/vault/keyring.ts'];
+const pureInAccess = [
+  ...['acquire-context', 'credential-filters', 'credential-input', 'credential-secret', 'credential-status'],
+  ...['import-lines', 'pick-trees', 'policy-chain', 'policy-document', 'wake-heap'],
+];
+const pureFiles = [
+  ...['src/vault/envelope.ts', 'src/vault/keyring.ts'],
+  ...pureInAccess.map((name) => `src/access/${name}.ts`),
+];
 const maxLines = 300;
 
 /** Whether the file decides on values only: no socket, no file, no time. */
