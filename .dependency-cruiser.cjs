@@ -5,7 +5,8 @@
 
 const pureFolders = ['http1', 'protocol', 'facts', 'upstreams', 'routing', 'request', 'outcome', 'checkup'];
 const pureInAccess = [
-  ...['acquire-context', 'credential-filters', 'credential-input', 'credential-secret', 'credential-status'],
+  ...['audit-chain', 'audit-check', 'acquire-context'],
+  ...['credential-filters', 'credential-input', 'credential-secret', 'credential-status'],
   ...['import-lines', 'pick-trees', 'policy-chain', 'policy-document', 'wake-heap'],
   ...['audit-chain', 'audit-check'],
 ];

@@ -128,7 +128,10 @@ function gaugesText(gauges: Gauges, version: string): string {
   return [
     text('turnpike_exchanges_open', asReading(gauges.exchangesOpen)),
     text('turnpike_tunnels_open', asReading(gauges.tunnelsOpen)),
-    text('turnpike_login_checks_total', byLabel(() => gauges.loginChecks?.() ?? new Map())),
+    text(
+      'turnpike_login_checks_total',
+      byLabel(() => gauges.loginChecks?.() ?? new Map()),
+    ),
     text('turnpike_upstream_connections_idle', asReading(gauges.upstreamConnectionsIdle)),
     text('turnpike_deadlines', asReading(gauges.deadlines)),
     text('turnpike_exits', exits),
