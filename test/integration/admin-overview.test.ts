@@ -36,6 +36,7 @@ describe('clients and status', () => {
       {
         name: 'crawler',
         login: 'password',
+        source: 'configuration',
         allowFrom: [],
         targets: [],
         limits: {
@@ -48,7 +49,7 @@ describe('clients and status', () => {
     ]);
     expect(JSON.parse(texts[0] ?? '').items[0].usage.bytes).toBeGreaterThan(0);
     expect((await askAdmin(gateway.adminPort, '/readyz')).body).toEqual({
-      ...{ phase: 'serving', state: 'memory', emptyPools: ['spare'] },
+      ...{ phase: 'serving', state: 'memory', emptyPools: ['spare'], vault: 'off', storage: 'off' },
     });
     expect(JSON.parse(texts[1] ?? '')).toMatchObject({
       phase: 'serving',

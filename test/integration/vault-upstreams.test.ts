@@ -37,14 +37,20 @@ beforeEach(() => {
 
 type Entry = Record<string, unknown>;
 
-function gatewayWith(pools: Record<string, readonly Entry[]>, more: Record<string, unknown> = {}): Promise<TestGateway> {
+function gatewayWith(
+  pools: Record<string, readonly Entry[]>,
+  more: Record<string, unknown> = {},
+): Promise<TestGateway> {
   const names = Object.keys(pools);
   return stage.gateway(
     [],
     {
       admin: adminSection,
       pools: Object.fromEntries(names.map((name) => [name, { upstreams: pools[name] }])),
-      routes: [...names.slice(1).map((name) => ({ match: { path: `/${name}` }, pools: [name] })), { pools: [names[0]] }],
+      routes: [
+        ...names.slice(1).map((name) => ({ match: { path: `/${name}` }, pools: [name] })),
+        { pools: [names[0]] },
+      ],
       ...more,
     },
     { parts: { storage: kept.storage } },
@@ -56,7 +62,8 @@ const get = async (gateway: TestGateway, path = '/'): Promise<string> => {
   return answer.status === 200 ? answer.body.toString() : answer.problem().code;
 };
 
-const ready = async (gateway: TestGateway) => (await askAdmin(gateway.adminPort, '/readyz', { token: null })).body;
+const ready = async (gateway: TestGateway) =>
+  (await askAdmin(gateway.adminPort, '/readyz', { token: null })).body;
 
 const secretsOf = (...texts: string[]) => new RegExp(texts.join('|'));
 
@@ -65,7 +72,9 @@ describe('K5 an upstream with a login of the vault', () => {
     const auth = { username: 'exit', password: 'hush-first' };
     const exit = stage.keep(await startProxyChain({ auth }));
     await kept.setLogin('dc', auth.username, auth.password);
-    const gateway = await gatewayWith({ main: [{ url: `http://${exit.host}:${exit.port}`, credential: 'vault:dc' }] });
+    const gateway = await gatewayWith({
+      main: [{ url: `http://${exit.host}:${exit.port}`, credential: 'vault:dc' }],
+    });
     expect(await get(gateway)).toBe('page');
     const [before] = await exitsOf(gateway);
     const tunnel = await connect(gateway, new URL(origin.url).host);
@@ -79,12 +88,19 @@ describe('K5 an upstream with a login of the vault', () => {
     tunnel.client.destroy();
     const [after] = await exitsOf(gateway);
     expect([after.id, after.hasLogin, after.credential]).toEqual([before.id, true, before.credential]);
-    const uses = kept.audited.filter(({ action, credential }) => action === 'upstream_login.use' && credential === 'dc');
+    const uses = kept.audited.filter(
+      ({ action, credential }) => action === 'upstream_login.use' && credential === 'dc',
+    );
     expect(uses.map(({ actor, detail }) => [actor, detail])).toEqual([
       ['system', { version: 1 }],
       ['system', { version: 2 }],
     ]);
-    const told = JSON.stringify([gateway.events, kept.audited, await exitsOf(gateway), await gateway.metrics()]);
+    const told = JSON.stringify([
+      gateway.events,
+      kept.audited,
+      await exitsOf(gateway),
+      await gateway.metrics(),
+    ]);
     expect(told).not.toMatch(secretsOf('hush', Buffer.from('exit:hush-second').toString('base64')));
   });
 
@@ -98,7 +114,10 @@ describe('K5 an upstream with a login of the vault', () => {
     expect(await get(gateway)).toBe('page');
     expect(await exitsOf(gateway)).toHaveLength(1);
     const note = await gateway.event('note', ({ what }) => what === 'bad_upstream');
-    expect(note.detail).toMatchObject({ line: 2, reason: 'the login is given twice: with the upstream and by credential' });
+    expect(note.detail).toMatchObject({
+      line: 2,
+      reason: 'the login is given twice: with the upstream and by credential',
+    });
   });
 
   it('fills {secret} of a template, whose exits and sessions outlive a new password', async () => {
@@ -110,7 +129,9 @@ describe('K5 an upstream with a login of the vault', () => {
     );
     await kept.setLogin('brd', 'ignored', 'p@ss:{session}%1');
     const template = `http://customer-C-session-{session}-country-{country}:{secret}@127.0.0.1:${vendor.port}`;
-    const gateway = await gatewayWith({ main: [{ template, exits: 1, country: 'us', credential: 'vault:brd' }] });
+    const gateway = await gatewayWith({
+      main: [{ template, exits: 1, country: 'us', credential: 'vault:brd' }],
+    });
     const first = await get(gateway);
     expect(first).toMatch(/^customer-C-session-[a-z0-9]{12}-country-us:p@ss:\{session\}%1$/);
     await kept.setLogin('brd', 'ignored', 'second');
@@ -126,11 +147,19 @@ describe('K5 a login that is not to be had', () => {
     await kept.setLogin('late', auth.username, auth.password);
     kept.mood.vault = 'sealed';
     const upstream = { url: `http://${exit.host}:${exit.port}`, credential: 'vault:late' };
-    const gateway = await gatewayWith({ main: [{ url: (await stage.good('plain')).url }], vaulted: [upstream] });
+    const gateway = await gatewayWith({
+      main: [{ url: (await stage.good('plain')).url }],
+      vaulted: [upstream],
+    });
     expect([await get(gateway), await get(gateway, '/vaulted')]).toEqual(['plain', 'no_upstream']);
     const note = await gateway.event('note', ({ what }) => what === 'no_upstream_login');
-    expect(note).toMatchObject({ level: 'warn', detail: { path: 'pools.vaulted.upstreams[0].credential', why: 'sealed' } });
-    expect((await ready(gateway)).missingLogins).toEqual(['pools.vaulted.upstreams[0].credential: vault:late sealed']);
+    expect(note).toMatchObject({
+      level: 'warn',
+      detail: { path: 'pools.vaulted.upstreams[0].credential', why: 'sealed' },
+    });
+    expect((await ready(gateway)).missingLogins).toEqual([
+      'pools.vaulted.upstreams[0].credential: vault:late sealed',
+    ]);
     kept.mood.vault = 'open';
     await eventually('the exit', async () => (await get(gateway, '/vaulted')) === 'page');
     expect(await ready(gateway)).not.toHaveProperty('missingLogins');
@@ -146,7 +175,9 @@ describe('K5 a login that is not to be had', () => {
     const upstream = { url: (await stage.good('vaulted')).url, credential: 'vault:away' };
     kept.mood.storage = 'away';
     const gateway = await gatewayWith({ main: [upstream] });
-    expect((await ready(gateway)).missingLogins).toEqual(['pools.main.upstreams[0].credential: vault:away away']);
+    expect((await ready(gateway)).missingLogins).toEqual([
+      'pools.main.upstreams[0].credential: vault:away away',
+    ]);
     kept.mood.audit = 'fails';
     kept.mood.storage = 'there';
     await eventually('the storage', async () => (await get(gateway)) === 'no_upstream');
@@ -163,9 +194,13 @@ describe('K5 a login that is not to be had', () => {
     await eventually('the exit', async () => (await get(gateway)) === 'vaulted');
     await kept.database.credentials.change('none-yet', { status: 'disabled', forMs: null }, null);
     await eventually('it to go', async () => (await get(gateway)) === 'no_upstream');
-    expect((await ready(gateway)).missingLogins).toEqual(['pools.main.upstreams[0].credential: vault:none-yet disabled']);
+    expect((await ready(gateway)).missingLogins).toEqual([
+      'pools.main.upstreams[0].credential: vault:none-yet disabled',
+    ]);
     await kept.database.credentials.remove('none-yet');
-    await eventually('it to be missed', async () => String((await ready(gateway)).missingLogins).endsWith('missing'));
+    await eventually('it to be missed', async () =>
+      String((await ready(gateway)).missingLogins).endsWith('missing'),
+    );
   });
 });
 
