@@ -42,6 +42,8 @@ const fixed: readonly { readonly name: string; readonly of: (config: Config) => 
   { name: 'admin', of: ({ adminApi }) => adminApi },
   { name: 'state', of: ({ state }) => state },
   { name: 'storage', of: ({ storage }) => storage },
+  { name: 'vault', of: ({ vault }) => vault === null },
+  { name: 'audit', of: ({ audit }) => audit },
   { name: 'cluster', of: ({ cluster }) => cluster },
   { name: 'data_dir', of: ({ dataDir }) => dataDir },
   { name: 'log.file', of: ({ log }) => log.file },
@@ -61,6 +63,9 @@ const sections: readonly { readonly name: string; readonly of: (config: Config) 
   { name: 'log', of: ({ log }) => log },
   { name: 'state', of: ({ state }) => state },
   { name: 'storage', of: ({ storage }) => storage },
+  { name: 'vault', of: ({ vault }) => vault },
+  { name: 'audit', of: ({ audit }) => audit },
+  { name: 'alerts', of: ({ alerts }) => alerts },
   { name: 'cluster', of: ({ cluster }) => cluster },
   { name: 'data_dir', of: ({ dataDir }) => dataDir },
 ];
