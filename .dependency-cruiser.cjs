@@ -4,24 +4,14 @@
  */
 
 const pureFolders = ['http1', 'protocol', 'facts', 'upstreams', 'routing', 'request', 'outcome', 'checkup'];
-<<<<<<< HEAD
 const pureOfCredentials = [
-=======
-const pureInAccess = [
->>>>>>> f-api
-  ...['audit-chain', 'audit-check', 'acquire-context'],
-  ...['credential-filters', 'credential-input', 'credential-secret', 'credential-status'],
+  ...['acquire-context', 'credential-filters', 'credential-input', 'credential-secret', 'credential-status'],
   ...['import-lines', 'pick-trees', 'policy-chain', 'policy-document', 'wake-heap'],
-  ...['audit-chain', 'audit-check'],
 ];
 const pureFiles = [
   ...['^src/vault/envelope\\.ts$', '^src/vault/keyring\\.ts$'],
-<<<<<<< HEAD
   ...['^src/audit/chain\\.ts$', '^src/audit/check\\.ts$'],
   `^src/credentials/(${pureOfCredentials.join('|')})\\.ts$`,
-=======
-  `^src/access/(${pureInAccess.join('|')})\\.ts$`,
->>>>>>> f-api
 ];
 
 /** folder → folders it may import; `types` may be imported with `import type` only. */
