@@ -10,7 +10,7 @@ import type { Settings } from './schema.js';
 /** Everything that is wrong with `storage` beyond the kinds of its values. */
 export function checkStorage(storage: Readonly<Record<string, unknown>>, resources: Resources): Finding[] {
   const isPostgres = storage['kind'] === 'postgres';
-  const astray = (isPostgres ? ['path'] : ['url', 'ca', 'connections']).filter((key) => key in storage);
+  const astray = (isPostgres ? ['path'] : ['url', 'ca']).filter((key) => key in storage);
   const findings: Finding[] = astray.map((key) => ({
     path: ['storage', key],
     message: `belongs to kind ${isPostgres ? 'sqlite' : 'postgres'}`,

@@ -24,7 +24,7 @@ describe('what needs a restart', () => {
     ['listen: { proxy: 127.0.0.1:9000 }', ['listen.proxy']],
     ['listen: { admin: 127.0.0.1:9001 }', ['listen.admin']],
     ['listen: { admin_hosts: [gateway.example] }', ['listen.admin_hosts']],
-    ['listen: { admin: off }\ndata_dir: ./elsewhere', ['listen.admin', 'data_dir']],
+    ['listen: { admin: off }\ndata_dir: ./elsewhere', ['listen.admin', 'storage', 'data_dir']],
     ['admin: { metrics: public }', ['admin']],
     ['admin: { tokens: [{ name: a, token: a token of good length, scopes: [read] }] }', ['admin']],
     ['listen: { admin: "unix:./admin.sock" }', ['listen.admin']],
