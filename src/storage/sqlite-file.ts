@@ -19,6 +19,13 @@ const whyByCode = new Map<string, readonly [RefusedWhy, string]>([
   ['ENOSPC', ['not_writable', 'no space is left on its disk']],
 ]);
 
+/** By itself and not `recursive`: Node never comes back from that in a place such as /proc, where no folder can be made. */
+function makeFolder(folder: string): void {
+  if (fs.existsSync(folder)) return;
+  makeFolder(dirname(folder));
+  fs.mkdirSync(folder, { mode: PRIVATE_FOLDER });
+}
+
 /**
  * Makes the file if it isn't there, for its owner alone, and its folder; SQLite gives the files beside it the same rights.
  * @throws {StorageRefused}
@@ -26,7 +33,7 @@ const whyByCode = new Map<string, readonly [RefusedWhy, string]>([
 export function prepareFile(path: string): void {
   try {
     const folder = dirname(path);
-    fs.mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER });
+    makeFolder(folder);
     fs.accessSync(folder, fs.constants.W_OK);
     const file = fs.openSync(path, fs.constants.O_RDWR | fs.constants.O_CREAT, PRIVATE_FILE);
     try {

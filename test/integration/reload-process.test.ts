@@ -39,7 +39,10 @@ describe('a process', () => {
     expect(await statusThrough(port)).toBe(503);
     gateway.write({ clients, state: { kind: 'memory' }, data_dir: './elsewhere' });
     gateway.hangUp();
-    expect(await gateway.line('config_applied')).toMatchObject({ level: 40, needsRestart: ['data_dir'] });
+    expect(await gateway.line('config_applied')).toMatchObject({
+      level: 40,
+      needsRestart: ['storage', 'data_dir'],
+    });
     expect(await statusThrough(port)).toBe(407);
     gateway.write({ clients: [{ name: 'crawler' }], timeouts: { dail: '1s' } });
     gateway.hangUp();

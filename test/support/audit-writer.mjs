@@ -4,9 +4,9 @@
  */
 import { writeSync } from 'node:fs';
 import process from 'node:process';
-import { AuditFile } from '../../dist/access/audit-file.js';
-import { openAuditLog } from '../../dist/access/audit-log.js';
-import { AuditTable } from '../../dist/access/audit-table.js';
+import { AuditFile } from '../../dist/audit/file.js';
+import { openAuditLog } from '../../dist/audit/log.js';
+import { AuditTable } from '../../dist/audit/table.js';
 import { systemClock } from '../../dist/core/clock.js';
 import { systemRandom } from '../../dist/core/random.js';
 import { openDatabase } from '../../dist/storage/open-database.js';

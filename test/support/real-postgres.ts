@@ -104,7 +104,11 @@ export async function startPostgres(settings: readonly string[] = []): Promise<R
       await eventually('the server to be gone', async () => !(await isReady()));
     },
     startAgain: async () => {
-      running = await start();
+      // What a killed server leaves behind may hold its folder a moment longer.
+      await eventually('the server to start', async () => {
+        running = await start();
+        return true;
+      });
       await eventually('the server to be ready', isReady);
     },
     close: async () => {

@@ -42,10 +42,11 @@ function formatOf(values: FlagValues, path: string): string {
 }
 
 function queryOf(values: FlagValues, format: string): string {
-  const named = ['mode', 'type', 'key'].map((name): [string, string | null] => [
-    name,
-    flagText(values, name),
-  ]);
+  const named: readonly [string, string | null][] = [
+    ['mode', flagText(values, 'mode')],
+    ['type', flagText(values, 'type')],
+    ['key', flagText(values, 'prefix')],
+  ];
   const given = named.filter((entry): entry is [string, string] => entry[1] !== null);
   return new URLSearchParams([['format', format], ...given]).toString();
 }
@@ -183,7 +184,7 @@ export const credentialCommands: readonly CommandRow[] = [
       { spelling: '--format <format>', help: 'csv, jsonl or cookies (default by the name of the file)' },
       { spelling: '--mode <mode>', help: 'all: everything or nothing (default); good: what is good' },
       { spelling: '--type <type>', help: 'type of lines that name none' },
-      { spelling: '--key <prefix>', help: 'begins the keys of a cookie file' },
+      { spelling: '--prefix <text>', help: 'begins the keys of a cookie file' },
       ...adminFlags,
     ],
     run: importCredentials,
