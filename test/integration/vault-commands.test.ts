@@ -91,14 +91,14 @@ describe('K1 a SQLite store', () => {
     const { db, vault } = await used.gateway();
     await keepSecrets(db, vault, 10);
     const next = join(folder, 'next.key');
-    expect((await used.turnpike('vault', 'rekey', '--new-key', `file:${next}`)).text).toContain('ENOENT');
-    expect((await used.turnpike('vault', 'rekey')).text).toContain('--new-key is needed');
-    const wrong = await used.turnpike('vault', 'rekey', '--new-key', used.root.toString('base64'));
+    expect((await used.turnpike('vault', 'rekey', '--to', `file:${next}`)).text).toContain('ENOENT');
+    expect((await used.turnpike('vault', 'rekey')).text).toContain('--to is needed');
+    const wrong = await used.turnpike('vault', 'rekey', '--to', used.root.toString('base64'));
     expect(wrong.code).toBe(2);
     expect(wrong.text).not.toContain(used.root.toString('base64'));
     await run(['vault', 'init', next], keptOutput());
     const command = JSON.stringify(['cat', next]);
-    expect(await used.turnpike('vault', 'rekey', '--new-key', command)).toEqual({
+    expect(await used.turnpike('vault', 'rekey', '--to', command)).toEqual({
       ...{ code: 0, text: expect.stringContaining('2 keys wrapped anew') },
     });
     expect(await shownSecret(db, vault, 'c-3')).toBe('secret 3');

@@ -61,8 +61,8 @@ const refusals = {
 
 const rekey = (values: FlagValues, output: Output): Promise<number> =>
   withStore(values, output, async (config, tools) => {
-    const from = placeIn(values, 'oldKey', config.vault);
-    const to = placeIn(values, 'newKey', null);
+    const from = placeIn(values, 'from', config.vault);
+    const to = placeIn(values, 'to', null);
     const done = await tools.rekeyStore(config, { from, to });
     if (done.kind === 'refused') {
       output.tell(`turnpike: nothing was changed: ${refusals[done.why]}`);
@@ -127,8 +127,8 @@ export const vaultStoreCommands: readonly CommandRow[] = [
     name: 'vault rekey',
     summary: 'Change the root key of a vault.',
     flags: [
-      { spelling: '--old-key <key>', help: `the root key until now (default: as configured): ${keyForms}` },
-      { spelling: '--new-key <key>', help: 'the new one, in the same forms' },
+      { spelling: '--from <source>', help: `the root key until now (default: as configured): ${keyForms}` },
+      { spelling: '--to <source>', help: 'the new one, in the same forms' },
       ...flags,
     ],
     run: rekey,
